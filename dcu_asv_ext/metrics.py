@@ -1,0 +1,57 @@
+"""The one table of metrics: name, unit, direction, and which pass fills it.
+
+Everything that lists, names or orders metrics reads this table; a new metric is one line here and a pass
+that puts its raw data into the evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Raised by hand whenever the way of measuring changes so that old and new figures must not be compared.
+PROTOCOL = 1
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One asv series of a measured function.
+
+    unit: asv's unit string ("seconds", "bytes") or a plain word.
+    source: the pass whose raw data it is computed from.
+    default: reported without being asked for.
+    exact: never varies within one commit (counts); such metrics are compared exactly.
+    better: "lower" or "higher".
+    """
+
+    name: str
+    unit: str
+    source: str
+    label: str
+    default: bool = False
+    exact: bool = False
+    better: str = "lower"
+
+    @property
+    def is_time(self) -> bool:
+        return self.unit == "seconds"
+
+
+_TABLE = (
+    Metric("latency", "seconds", "latency", "end-to-end latency, synchronised", default=True),
+    Metric("device_time", "seconds", "device_time", "device time between events", default=True),
+    Metric("cold_start", "seconds", "cold", "first call in a fresh process", default=True),
+    Metric("peak_allocated", "bytes", "memory", "peak memory allocated to tensors", default=True),
+    Metric("peak_reserved", "bytes", "memory", "peak memory reserved by the allocator", default=True),
+    Metric("max_error", "relative", "correctness", "largest error, max|out-ref| / max|ref|", default=True),
+    Metric("mean_error", "relative", "correctness", "mean error, mean|out-ref| / max|ref|"),
+    Metric("task_metric", "value", "correctness", "task metric returned by the check"),
+    Metric("host_time", "seconds", "host_time", "time to submit the call, unsynchronised"),
+    Metric("process_wall", "seconds", "process_wall", "a whole fresh process, start to exit"),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _TABLE}
+DEFAULT_METRICS: tuple[str, ...] = tuple(metric.name for metric in _TABLE if metric.default)
+
+#: Metrics that exist only where the benchmark declares how to judge its output.
+NEEDS_REFERENCE = frozenset({"max_error", "mean_error"})
+NEEDS_CHECK = frozenset({"task_metric"})
