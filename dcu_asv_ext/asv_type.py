@@ -1,0 +1,179 @@
+"""The benchmark type that asv's child process sees: one measurement answers every metric of a function."""
+
+from __future__ import annotations
+
+import contextlib
+import cProfile
+import ctypes
+import inspect
+import itertools
+import json
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from asv_runner.benchmarks._base import Benchmark
+
+from .evidence.record import Measurement
+from .evidence.store import append_line, replace_text
+from .evidence.summary import asv_result, outcome
+from .measure.passes import Options
+from .measure.session import Measured, Request, measure
+from .measure.spec import Spec
+from .metrics import METRICS
+
+_ASV_TYPES = {"seconds": "time", "bytes": "peakmemory"}
+
+
+class DeviceBenchmark(Benchmark):  # type: ignore[misc]
+    """`<module>.<function>.<metric>` for functions decorated with `@dcu.benchmark`.
+
+    asv offers every function it finds to every type; for one that is not ours the result is None, which asv drops.
+    """
+
+    name_regex = re.compile("")
+
+    def __new__(cls, name: str, func: Any, attr_sources: list[Any]) -> Any:
+        return super().__new__(cls) if hasattr(func, "_dcu_spec") else None
+
+    def __init__(self, name: str, func: Any, attr_sources: list[Any]) -> None:
+        super().__init__(name, func, attr_sources)
+        spec: Spec = func._dcu_spec
+        metric = METRICS[func._dcu_metric]
+        # A module-level setup of the suite belongs to asv's own benchmarks, not to ours.
+        self._setups: list[Any] = []
+        self._teardowns: list[Any] = []
+        self._setup_cache = None
+        self.setup_cache_key = None
+        self._spec = spec
+        self._metric = metric.name
+        self._index: int | None = None
+        self.type = _ASV_TYPES.get(metric.unit, "track")
+        self.unit = metric.unit
+        self.rounds = spec.rounds
+        self.code = _source(spec)
+        self.family = spec.family
+        self.kind = spec.kind
+
+    def set_param_idx(self, param_idx: int) -> None:
+        super().set_param_idx(param_idx)
+        self._index = param_idx
+
+    def check(self, root: Any) -> bool:
+        """Signatures were checked when the function was decorated."""
+        return True
+
+    def run(self, *params: Any) -> Any:
+        """Measure, keep the evidence, and return this metric's part of it in asv's form."""
+        extra = _extra(self._attr_sources)
+        info: dict[str, Any] = extra.get("dcu") or {}
+        _die_with_parent(info.get("asv_pid"))
+        measured = measure(self._request(params, extra, info))
+        _keep(measured.record, info)
+        value, failure = asv_result(outcome(measured.record.to_dict(), self._metric))
+        _tell(measured, failure)
+        return value
+
+    def _request(self, params: tuple[Any, ...], extra: dict[str, Any], info: dict[str, Any]) -> Request:
+        labels: list[str] = []
+        if self._index is not None:
+            labels = list(next(itertools.islice(itertools.product(*self.params), self._index, None)))
+        repeat = extra.get("repeat", self._spec.repeat)
+        quick = extra.get("repeat") == 1 and extra.get("warmup_time") == 0 and extra.get("number") == 1
+        root = info.get("cache_root")
+        return Request(
+            spec=self._spec,
+            params=dict(zip(self._spec.params, params, strict=True)),
+            labels=dict(zip(self._spec.params, labels, strict=True)),
+            param_index=self._index,
+            options=Options(
+                repeat=tuple(repeat) if isinstance(repeat, list) else repeat,
+                quick=quick,
+                batch=info.get("batch") or {},
+            ),
+            cache_root=Path(root) if root else None,
+            user_caches=info.get("user_caches") or {},
+            about=info.get("about") or {"commit": os.environ.get("ASV_COMMIT")},
+        )
+
+    def do_profile(self, filename: str | None = None) -> None:
+        """cProfile of one steady call, synchronised, after one that warmed it up."""
+        from .devices import select
+        from .measure.arguments import make_arguments
+        from .measure.calls import one_call
+        from .measure.judging import seed_everything
+
+        spec = self._spec
+        params = dict(zip(spec.params, self._current_params, strict=True))
+        device = select()
+        seed_everything(spec.seed(params), device)
+        sets = make_arguments(spec, params, device.torch_device)
+        call = one_call(spec.function, sets)
+        call()
+        device.synchronize()
+        profiler = cProfile.Profile()
+        profiler.enable()
+        call()
+        device.synchronize()
+        profiler.disable()
+        if filename is not None:
+            profiler.dump_stats(filename)
+        if spec.teardown is not None:
+            for one in sets:
+                one.call(spec.teardown)
+
+
+def _extra(sources: list[Any]) -> dict[str, Any]:
+    """What asv (and the plugin) passes to this process beside the benchmark's own attributes."""
+    first = sources[0] if sources else None
+    if isinstance(first, type) and first.__name__ == "ExtraBenchmarkAttrs":
+        return {name: value for name, value in vars(first).items() if not name.startswith("_")}
+    return {}
+
+
+def _keep(record: Measurement, info: dict[str, Any]) -> None:
+    """Evidence first, then the copy for the waiting parent. A figure without evidence is not offered."""
+    line = record.to_line()
+    target = info.get("evidence")
+    if target:
+        try:
+            append_line(target, line)
+        except OSError as fault:
+            print(f"dcu-asv: the evidence could not be written ({fault}); free the disk or make it writable")
+            sys.exit(1)
+    if info.get("record"):
+        replace_text(info["record"], line)
+
+
+def _tell(measured: Measured, failure: str | None) -> None:
+    """What asv shows of this process with --show-stderr: the traceback of a fault, and why a metric is missing."""
+    record = measured.record
+    for metric, reason in record.missing.items():
+        print(f"dcu-asv: {metric} not measured, because {reason}")
+    if failure is None:
+        return
+    if record.error is not None:
+        print(record.error["traceback"])
+    print(f"dcu-asv: {json.dumps(record.params)}: {failure}")
+    sys.stdout.flush()
+    sys.exit(1)
+
+
+def _source(spec: Spec) -> str:
+    try:
+        return inspect.getsource(inspect.unwrap(spec.function))
+    except (OSError, TypeError):
+        return f"# {spec.function!r}"
+
+
+def _die_with_parent(asv_pid: int | None) -> None:
+    """Let the kernel end this process when its parent dies, so that no orphan keeps a device busy (Linux)."""
+    if asv_pid is None or not sys.platform.startswith("linux"):
+        return
+    with contextlib.suppress(OSError):
+        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() == 1 and asv_pid != 1:
+        os._exit(137)

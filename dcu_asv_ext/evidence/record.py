@@ -1,0 +1,100 @@
+"""The record of one measurement: one (function, parameters, round) measured by one fresh process."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ..metrics import PROTOCOL
+
+OK = "ok"
+SKIPPED = "skipped"
+WRONG = "wrong result"
+
+#: Decimals kept of a second: a tenth of a nanosecond, below every clock's resolution.
+_DECIMALS = 10
+
+
+@dataclass
+class Measurement:
+    """What one process measured, raw.
+
+    benchmark: `<module>.<function>`; params: name -> asv's own string; param_index: asv's combination index.
+    status: "ok", or a reason ("skipped: ...", "wrong result: ...", "out of memory: ...", "failed: ...").
+    times: pass -> seconds per call, in acquisition order (None where an event time was not finite).
+    batch: pass -> calls per sample.
+    missing: metric -> why it has no number.
+    """
+
+    benchmark: str
+    params: dict[str, str]
+    param_index: int | None = None
+    variant: str | None = None
+    round: int = 1
+    session: str | None = None
+    order: int | None = None
+    commit: str | None = None
+    env: str | None = None
+    machine: str | None = None
+    started_at: str | None = None
+    protocol: int = PROTOCOL
+    status: str = OK
+    kind: str = "workload"
+    metrics: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    boundary: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    times: dict[str, list[float | None]] = field(default_factory=dict)
+    batch: dict[str, int] = field(default_factory=dict)
+    warm_up: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+    correctness: dict[str, Any] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    work: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float] = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=dict)
+    software: dict[str, Any] = field(default_factory=dict)
+    switches: dict[str, Any] = field(default_factory=dict)
+    input: dict[str, Any] = field(default_factory=dict)
+    error: dict[str, Any] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able mapping; empty optional parts are left out, the fields others rely on never are."""
+        out: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name in _OPTIONAL and not value:
+                continue
+            out[one.name] = finite(value)
+        return out
+
+    def to_line(self) -> str:
+        """One JSON line, with its newline."""
+        return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False) + "\n"
+
+
+_OPTIONAL = frozenset({"work", "parts", "warm_up", "error", "missing"})
+
+#: What every evidence line has; a line without one of them is not evidence.
+REQUIRED = tuple(one.name for one in fields(Measurement) if one.name not in _OPTIONAL)
+
+
+def finite(value: Any) -> Any:
+    """The value with floats rounded to storage precision and non-finite ones as None (strict JSON)."""
+    if isinstance(value, float):
+        return _short(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    return str(value)
+
+
+def _short(value: float) -> float:
+    # Small relative quantities (errors) keep their significant digits; seconds lose only noise.
+    return round(value, _DECIMALS) if abs(value) >= 1e-6 else float(f"{value:.6g}")

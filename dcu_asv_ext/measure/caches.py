@@ -1,0 +1,105 @@
+"""On-disk caches of compilers and tuners: where they lie for one measurement, and whether they were used.
+
+A cold start means little when yesterday's run left its compiled kernels on disk, so each (commit, asv run,
+function, parameters) gets folders of its own unless the benchmark asks for the user's.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+#: variable -> folder (or file) below a cache root
+_VARIABLES = {
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    "TRITON_CACHE_DIR": "triton",
+    "TORCH_EXTENSIONS_DIR": "torch_extensions",
+    "MIOPEN_USER_DB_PATH": "miopen/db",
+    "MIOPEN_CUSTOM_CACHE_DIR": "miopen/cache",
+    "CUDA_CACHE_PATH": "nv",
+    "PYTORCH_TUNABLEOP_FILENAME": "tunableop/results%d.csv",
+}
+CACHE_VARIABLES = tuple(_VARIABLES)
+
+
+def variables(root: Path) -> dict[str, str]:
+    """Environment variables that put every cache below `root`."""
+    return {name: str(root / place) for name, place in _VARIABLES.items()}
+
+
+def user_folders(environ: Mapping[str, str]) -> list[Path]:
+    """Where the caches lie when nothing of ours is set."""
+    home = Path(environ.get("HOME") or "~").expanduser()
+    cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache")
+    user = environ.get("USER") or environ.get("LOGNAME") or str(os.getuid())
+    defaults = {
+        "TORCHINDUCTOR_CACHE_DIR": Path(tempfile.gettempdir()) / f"torchinductor_{user}",
+        "TRITON_CACHE_DIR": home / ".triton" / "cache",
+        "TORCH_EXTENSIONS_DIR": cache / "torch_extensions",
+        "MIOPEN_USER_DB_PATH": home / ".config" / "miopen",
+        "MIOPEN_CUSTOM_CACHE_DIR": cache / "miopen",
+        "CUDA_CACHE_PATH": home / ".nv" / "ComputeCache",
+    }
+    return [Path(environ.get(name) or place) for name, place in defaults.items()]
+
+
+@dataclass
+class CacheState:
+    """mode: "session", "fresh" or "shared". folders: what is watched. before: files found at the start."""
+
+    mode: str
+    folders: list[Path]
+    before: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def was_empty(self) -> bool:
+        return not self.before
+
+    def record(self) -> dict[str, object]:
+        """For the evidence: mode, whether the caches were empty, whether this measurement wrote to them."""
+        return {"mode": self.mode, "was_empty": self.was_empty, "wrote": listing(self.folders) != self.before}
+
+
+def prepare(
+    mode: str, root: Path | None, user: Mapping[str, str | None], environ: MutableMapping[str, str]
+) -> CacheState:
+    """Point this process's caches at the right folders, before anything has used them.
+
+    root: the session's folder (None: a folder of this process alone).
+    user: the user's own values of CACHE_VARIABLES, None where unset.
+    """
+    if mode == "shared":
+        for name in CACHE_VARIABLES:
+            value = user.get(name)
+            if value is None:
+                environ.pop(name, None)
+            else:
+                environ[name] = value
+        folders = user_folders(environ)
+    else:
+        if mode == "fresh" or root is None:
+            root = Path(tempfile.mkdtemp(prefix="fresh-", dir=root))
+        root.mkdir(parents=True, exist_ok=True)
+        for name, value in variables(root).items():
+            environ[name] = value
+            Path(value).parent.mkdir(parents=True, exist_ok=True)
+        folders = [root]
+    return CacheState(mode, folders, listing(folders))
+
+
+def listing(folders: list[Path]) -> dict[str, tuple[int, int]]:
+    """path -> (size, mtime in ns) of every file below; a folder that does not exist has none."""
+    found = {}
+    for folder in folders:
+        for base, _, names in os.walk(folder):
+            for name in names:
+                path = os.path.join(base, name)
+                try:
+                    status = os.stat(path)
+                except FileNotFoundError:
+                    continue
+                found[path] = (status.st_size, status.st_mtime_ns)
+    return found

@@ -1,0 +1,185 @@
+"""Whether the outputs are right: judged on outputs of timed calls, without keeping a model's output alive.
+
+While the latency pass runs, a few of its outputs (the first, a random one, the last) are copied to the host, or,
+where they are large, a fixed random subset of their elements is. Afterwards the reference is computed once and each
+kept output judged against it, elementwise within the tolerance; one more output is compared whole.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .errors import Difference, StructureError, compare, leaves
+from .spec import Spec
+
+#: Host bytes of one kept output; beyond it only a subset of the elements is kept.
+KEEP_BYTES = 32 << 20
+#: Elements of the subset, per leaf.
+SUBSET = 1 << 18
+
+
+@dataclass
+class Kept:
+    """One output of a timed call, on the host. subset: element numbers kept of each leaf (None: all)."""
+
+    number: int
+    leaves: dict[str, torch.Tensor]
+    subset: dict[str, torch.Tensor] | None = None
+
+
+class Keeper:
+    """Chooses which outputs of a pass to keep: the first, one at random (reservoir), the last."""
+
+    def __init__(self, seed: int, judge: Callable[[Any], Any] | None = None) -> None:
+        self._random = random.Random(seed)
+        self._judge = judge
+        self._first: Kept | None = None
+        self._any: Kept | None = None
+        self._last: Any = None
+        self._last_number = -1
+        self.verdicts: list[Any] = []
+
+    def __call__(self, number: int, output: Any) -> None:
+        self._last, self._last_number = output, number
+        if number == 0:
+            self._first = self._take(number, output)
+        elif self._random.random() < 1.0 / number:
+            self._any = self._take(number, output)
+
+    def _take(self, number: int, output: Any) -> Kept | None:
+        if self._judge is not None:
+            self.verdicts.append(self._judge(output))
+            return None
+        return keep(number, output)
+
+    def finish(self) -> list[Kept]:
+        """Take the last output, let go of it, and return what was kept, in order."""
+        last = self._take(self._last_number, self._last) if self._last_number > 0 else None
+        self._last = None
+        chosen = {one.number: one for one in (self._first, self._any, last) if one is not None}
+        return [chosen[number] for number in sorted(chosen)]
+
+
+def keep(number: int, output: Any) -> Kept:
+    """Copy an output, or a fixed random subset of it, to the host. Raises StructureError."""
+    found = dict(leaves(output))
+    size = sum(one.numel() * one.element_size() for one in found.values())
+    if size <= KEEP_BYTES:
+        return Kept(number, {path: one.to("cpu", copy=True) for path, one in found.items()})
+    subset, kept = {}, {}
+    for path, one in found.items():
+        subset[path] = subset_of(one.numel())
+        kept[path] = one.reshape(-1)[subset[path].to(one.device)].cpu()
+    return Kept(number, kept, subset)
+
+
+def subset_of(count: int) -> torch.Tensor:
+    """The same element numbers for every output of one size."""
+    if count <= SUBSET:
+        return torch.arange(count)
+    generator = torch.Generator().manual_seed(count)
+    return torch.randint(count, (SUBSET,), generator=generator)
+
+
+def judge_kept(kept: Kept, reference: Any, spec: Spec) -> Difference:
+    wanted = dict(leaves(reference))
+    if kept.subset is not None:
+        wanted = {
+            path: one.reshape(-1)[kept.subset[path].to(one.device)] if path in kept.subset else one
+            for path, one in wanted.items()
+        }
+    return compare(kept.leaves, wanted, spec.rtol, spec.atol)
+
+
+@dataclass
+class Judgement:
+    """The `correctness` part of a record, and why the result is wrong ("" if it is not)."""
+
+    record: dict[str, Any] = field(default_factory=dict)
+    wrong: str = ""
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def judge(spec: Spec, kept: list[Kept], output: Any, reference: Any) -> Judgement:
+    """Judge the kept outputs of timed calls and one whole output against the reference.
+
+    Raises StructureError where they cannot be compared.
+    """
+    whole = compare(output, reference, spec.rtol, spec.atol)
+    parts = [judge_kept(one, reference, spec) for one in kept]
+    worst = max([whole, *parts], key=lambda d: (d.non_finite > 0, d.outside > 0, d.largest))
+    found = Judgement()
+    largest, mean = worst.relative(worst.largest), worst.relative(worst.total / max(worst.count, 1))
+    found.record = {
+        "correct": worst.right,
+        "max_error": largest if not worst.non_finite else None,
+        "mean_error": mean if not worst.non_finite else None,
+        "max_absolute": worst.largest,
+        "outside": worst.outside,
+        "elements": worst.count,
+        "non_finite": worst.non_finite,
+        "rtol": worst.rtol,
+        "atol": worst.atol,
+        "timed_outputs": [one.number for one in kept],
+        "subset": any(one.subset is not None for one in kept),
+    }
+    if worst.non_finite:
+        found.wrong = (
+            f"{worst.non_finite} of {worst.count} elements are NaN or infinite in output or reference only"
+        )
+    elif not worst.right:
+        found.wrong = (
+            f"{worst.outside} of {worst.count} elements differ by more than atol {worst.atol:g} + rtol "
+            f"{worst.rtol:g} * |ref|; the largest difference is {worst.largest:.3g}"
+        )
+    if worst.non_finite:
+        found.missing = dict.fromkeys(("max_error", "mean_error"), found.wrong)
+    elif largest is None:
+        reason = "the reference is zero everywhere, so a relative error does not exist"
+        found.missing = dict.fromkeys(("max_error", "mean_error"), reason)
+    return found
+
+
+def judge_check(spec: Spec, verdicts: list[Any]) -> Judgement:
+    """From what `check` returned for each output: True/False, a task metric, or (task metric, tolerance).
+
+    Without a tolerance of its own the benchmark's atol is the largest task metric allowed; without either the
+    metric is recorded and not judged.
+    """
+    found = Judgement(record={"correct": True, "checked": len(verdicts)})
+    for verdict in verdicts:
+        value, tolerance, right = _verdict(spec, verdict)
+        worse = value is not None and not (found.record.get("task_metric") or float("-inf")) > value
+        if value is not None and (worse or value != value):
+            found.record |= {"task_metric": value, "tolerance": tolerance}
+        if not right and not found.wrong:
+            found.record["correct"] = False
+            found.wrong = (
+                "the check returned False" if value is None else f"task metric {value:g} exceeds {tolerance}"
+            )
+    if found.record.get("task_metric") is None:
+        found.missing["task_metric"] = "the check returned no number"
+    return found
+
+
+def _verdict(spec: Spec, verdict: Any) -> tuple[float | None, float | None, bool]:
+    if isinstance(verdict, torch.Tensor):
+        verdict = verdict.item()
+    if isinstance(verdict, bool) or type(verdict).__name__ in ("bool_", "bool"):
+        return None, None, bool(verdict)
+    tolerance = spec.atol
+    if isinstance(verdict, tuple) and len(verdict) == 2:
+        verdict, tolerance = verdict[0], float(verdict[1])
+    try:
+        value = float(verdict)
+    except (TypeError, ValueError):
+        raise StructureError(
+            f"check returned {type(verdict).__name__}; return True or False, a number, or (number, tolerance)"
+        ) from None
+    # NaN compares false, so it is wrong under every tolerance.
+    return value, tolerance, value <= tolerance if tolerance is not None else value == value

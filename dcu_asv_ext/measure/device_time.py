@@ -1,0 +1,96 @@
+"""Device time: event pairs around the calls, one wait for many, side streams inside the pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..devices.base import Device, EventTimer, NotMeasured
+from .sampling import Plan, collector_off
+
+#: Pairs recorded before the host waits: few enough that no queue fills up.
+BLOCK = 20
+#: After the stop event is complete the device must be idle; a synchronise that takes longer found escaped work.
+IDLE_SECONDS = 100e-6
+ESCAPE_TRIES = 3
+
+STREAM_ESCAPE = (
+    "stream escape: work of the call was still running after its last event, on a stream that the call does not "
+    "join; join side streams before returning, or compare latency instead"
+)
+
+
+@dataclass
+class EventTimes:
+    """seconds: every pair of `batch` calls, unclamped. bad: how many are not finite or negative."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def bad(self) -> int:
+        return sum(1 for value in self.seconds if not math.isfinite(value) or value < 0)
+
+
+def escapes(
+    device: Device, call: Callable[[], Any], streams: Sequence[Any], before: Callable[[], None] | None = None
+) -> bool:
+    """Whether work outlives the stop event: in every one of a few tries the device was still busy after it.
+
+    One busy try proves nothing: the host may have been preempted between the two waits.
+    """
+    clock = device.clock
+    for _ in range(ESCAPE_TRIES):
+        timer = device.event_timer(1, streams)
+        if before is not None:
+            before()
+        device.synchronize()
+        timer.start()
+        call()
+        timer.stop()
+        timer.wait()
+        begin = clock()
+        device.synchronize()
+        if clock() - begin <= IDLE_SECONDS:
+            return False
+    return True
+
+
+def time_events(
+    device: Device,
+    call: Callable[[], Any],
+    plan: Plan,
+    streams: Sequence[Any] = (),
+    before: Callable[[], None] | None = None,
+) -> EventTimes:
+    """Blocks of event pairs until the plan is met. Raises NotMeasured for escaped work or a device without events."""
+    if escapes(device, call, streams, before):
+        raise NotMeasured(STREAM_ESCAPE)
+    taken = EventTimes()
+    clock = device.clock
+    spent = 0.0
+    with collector_off():
+        while len(taken.seconds) < plan.low or (len(taken.seconds) < plan.high and spent < plan.seconds):
+            wanted = (plan.low if len(taken.seconds) < plan.low else plan.high) - len(taken.seconds)
+            size = min(BLOCK, wanted)
+            timer = device.event_timer(size, streams)
+            device.synchronize()
+            begin = clock()
+            record_block(timer, call, size, before)
+            timer.wait()
+            taken.seconds += timer.read()
+            device.synchronize()
+            spent += clock() - begin
+    return taken
+
+
+def record_block(
+    timer: EventTimer, call: Callable[[], Any], size: int, before: Callable[[], None] | None
+) -> None:
+    for _ in range(size):
+        if before is not None:
+            before()
+        timer.start()
+        call()
+        timer.stop()

@@ -1,0 +1,103 @@
+"""The correctness pass: reference or check on outputs of timed calls and a whole one; inputs left as they were."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..devices.base import Device
+from ..evidence.record import WRONG
+from .arguments import CallArguments, make_arguments
+from .correctness import Judgement, Kept, judge, judge_check
+from .passes import Run
+
+
+def seed_everything(seed: int, device: Device) -> None:
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed)
+    torch.manual_seed(seed)
+    device.seed(seed)
+
+
+def correctness(run: Run, params: Mapping[str, Any]) -> None:
+    """Fill the record's `correctness`; a wrong result becomes the record's status."""
+    spec = run.spec
+    run.stage = "the correctness pass"
+    wrong: list[str] = []
+    if spec.reference is not None:
+        for judgement in _against_reference(run, params):
+            _merge(run, judgement, wrong)
+    if spec.check is not None:
+        if spec.mutates or not run.verdicts:
+            run.verdicts.append(spec.check(_fresh_output(run, params)))
+        _merge(run, judge_check(spec, run.verdicts), wrong)
+    if wrong:
+        run.record.status = f"{WRONG}: {wrong[0]}"
+        run.record.correctness["correct"] = False
+
+
+def inputs_modified(run: Run) -> None:
+    """The measured calls changed their inputs though the benchmark does not say so."""
+    text = "the function modified its inputs; declare mutates=True if it is meant to"
+    run.record.status = f"{WRONG}: {text}"
+    run.record.correctness |= {"correct": False, "inputs_modified": True}
+
+
+def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
+    spec = run.spec
+    assert spec.reference is not None
+    if spec.mutates:
+        output = _fresh_output(run, params)
+        seed_everything(run.record.seed or 0, run.device)
+        fresh = make_arguments(spec, params, run.device.torch_device)
+        return [judge(spec, [], output, fresh[0].call(spec.reference))]
+    judgements = []
+    for index, arguments in enumerate(run.sets):
+        kept = [one for one in run.kept if _set_of(one, run) == index]
+        if index and not kept:
+            continue
+        reset = run.reset()
+        if reset is not None:
+            reset()
+        output = arguments.call(spec.function)
+        run.device.synchronize()
+        if reset is not None:
+            reset()
+        judgements.append(judge(spec, kept, output, arguments.call(spec.reference)))
+    return judgements
+
+
+def _set_of(kept: Kept, run: Run) -> int:
+    """Which argument set a sample's last call used: the latency pass starts with the first."""
+    batch = run.record.batch["latency"]
+    return ((kept.number + 1) * batch - 1) % len(run.sets)
+
+
+def _fresh_output(run: Run, params: Mapping[str, Any]) -> Any:
+    seed_everything(run.record.seed or 0, run.device)
+    fresh: Sequence[CallArguments] = make_arguments(run.spec, params, run.device.torch_device)
+    output = fresh[0].call(run.spec.function)
+    run.device.synchronize()
+    return output
+
+
+def _merge(run: Run, judgement: Judgement, wrong: list[str]) -> None:
+    """Several argument sets: the worst of them is the record."""
+    record = run.record.correctness
+    worse = record.get("max_error") is None or (judgement.record.get("max_error") or 0) > record["max_error"]
+    for key, value in judgement.record.items():
+        if key == "correct":
+            record[key] = record.get(key, True) and value
+        elif worse or key not in record:
+            record[key] = value
+    for metric, reason in judgement.missing.items():
+        if run.wants(metric):
+            run.record.missing[metric] = reason
+    if judgement.wrong:
+        wrong.append(judgement.wrong)

@@ -1,0 +1,250 @@
+"""The passes over one benchmark, in the order in which they must run. Each fills its part of the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..devices.base import Device, NotMeasured
+from ..evidence.record import Measurement
+from .arguments import CallArguments
+from .calls import batched, one_call
+from .correctness import Keeper, Kept
+from .device_time import BLOCK, EventTimes, escapes, time_events
+from .facts import boundary, watch_empty_cache
+from .sampling import (
+    MIN_SAMPLES,
+    Plan,
+    choose_batch,
+    keep_batch,
+    overhead,
+    per_call,
+    sample_submission,
+    sample_synchronized,
+)
+from .spec import Repeat, Spec
+from .warmup import Rule, warm_up
+
+
+@dataclass
+class Options:
+    """How asv asked for this measurement.
+
+    repeat: asv's, or the benchmark's own. quick: one call a pass. batch: pass -> calls per sample, from earlier
+    evidence of this benchmark, parameters and machine.
+    """
+
+    repeat: Repeat = 0
+    quick: bool = False
+    batch: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Run:
+    """One measurement under way."""
+
+    spec: Spec
+    device: Device
+    options: Options
+    record: Measurement
+    sets: Sequence[CallArguments]
+    call_seconds: float = 0.0
+    side_streams: Sequence[Any] = ()
+    kept: list[Kept] = field(default_factory=list)
+    verdicts: list[Any] = field(default_factory=list)
+    stage: str = ""
+
+    def wants(self, metric: str) -> bool:
+        return metric in self.spec.metrics
+
+    def call(self) -> Callable[[], Any]:
+        return one_call(self.spec.function, self.sets)
+
+    def reset(self) -> Callable[[], None] | None:
+        """The benchmark's untimed reset, in step with the argument sets; fresh for each pass, as `call` is."""
+        function = self.spec.reset
+        if function is None:
+            return None
+        import inspect
+
+        if not inspect.signature(function).parameters:
+            return function
+        return one_call(function, self.sets)
+
+
+def cold(run: Run) -> None:
+    """The first call in this process, synchronised before and after."""
+    run.stage = "the first call"
+    device, call, reset = run.device, run.call(), run.reset()
+    if reset is not None:
+        reset()
+    device.synchronize()
+    begin = device.clock()
+    output = call()
+    device.synchronize()
+    run.record.times["cold"] = [device.clock() - begin]
+    run.record.boundary = boundary(run.sets, output, reset is not None)
+
+
+def warm(run: Run) -> None:
+    """Warm-up until stable; its first call is watched for streams, devices and calls of empty_cache."""
+    run.stage = "the warm-up"
+    reset = run.reset()
+    if run.device.asynchronous:
+        call = run.call()
+        if reset is not None:
+            reset()
+        with run.device.observe() as usage, watch_empty_cache() as emptied:
+            call()
+            run.device.synchronize()
+        run.device.use(usage.devices)
+        run.side_streams = usage.streams
+        if emptied[0]:
+            run.record.notes.append(
+                f"the measured call empties the allocator's cache ({emptied[0]} calls of empty_cache): "
+                "every sample pays for growing it again"
+            )
+        if usage.streams:
+            run.record.notes.append(f"{len(usage.streams)} side streams are joined inside each event pair")
+    rule = Rule.for_device(run.device, run.options.quick)
+    done = warm_up(run.device, run.call(), rule, run.reset())
+    run.call_seconds = done.call_seconds
+    run.record.times["warm_up"] = list(done.seconds)
+    run.record.warm_up = {"count": len(done.seconds), "stable": done.stable, "rule": rule.as_text()}
+    if not done.stable and not run.options.quick:
+        run.record.notes.append(f"not stable after {len(done.seconds)} warm-up calls")
+
+
+def memory(run: Run) -> None:
+    """Peaks of one steady call, before anything is kept alive for later passes."""
+    run.stage = "the memory pass"
+    reset = run.reset()
+    if reset is not None:
+        reset()
+    peaks = run.device.peak_memory(run.call())
+    run.record.memory = {
+        name: value
+        for name, value in vars(peaks).items()
+        if value is not None and name not in ("missing", "method")
+    } | {"method": peaks.method}
+    for metric in ("peak_allocated", "peak_reserved"):
+        if run.wants(metric) and getattr(peaks, metric) is None:
+            run.record.missing[metric] = peaks.missing.get(metric, "the device does not tell it")
+
+
+def batch_size(run: Run) -> int:
+    """Calls per sample: one where each call needs a reset; else what earlier evidence used; else chosen now."""
+    if run.spec.reset is not None:
+        return 1
+    kept = keep_batch(run.options.batch.get("latency"), run.call_seconds)
+    if kept is not None:
+        return kept
+    if run.options.batch.get("latency") is not None:
+        run.record.notes.append("batch size chosen anew: the call has become too slow for the recorded one")
+    return choose_batch(run.call_seconds, overhead(run.device))
+
+
+def latency(run: Run) -> None:
+    """End-to-end samples; where calls are long against the budget, event pairs share them."""
+    run.stage = "the latency pass"
+    batch = batch_size(run)
+    plan = Plan.make("latency", run.options.repeat)
+    call = batched(run.spec.function, run.sets, batch)
+    keeper = _keeper(run)
+    after = None if keeper is None else keeper
+    if _shares_events(run, batch, plan):
+        samples = _with_events(run, call, plan, after)
+    else:
+        samples = sample_synchronized(run.device, call, plan, run.reset(), after)
+    run.record.times["latency"] = list(per_call(samples, batch))
+    run.record.batch["latency"] = batch
+    if keeper is not None:
+        run.kept, run.verdicts = keeper.finish(), keeper.verdicts
+
+
+def _keeper(run: Run) -> Keeper | None:
+    spec = run.spec
+    if spec.check is not None:
+        return Keeper(run.record.seed or 0, spec.check)
+    if spec.reference is not None and not spec.mutates:
+        return Keeper(run.record.seed or 0)
+    return None
+
+
+def _shares_events(run: Run, batch: int, plan: Plan) -> bool:
+    if not run.wants("device_time") or run.device.metric_support().get("device_time") is not None:
+        return False
+    return batch == 1 and run.call_seconds * MIN_SAMPLES > Plan.make("device_time", 0).seconds
+
+
+def _with_events(
+    run: Run, call: Callable[[], Any], plan: Plan, after: Callable[[int, Any], None] | None
+) -> Any:
+    """Latency samples with an event pair inside each; the pairs are read in blocks, outside the samples."""
+    if escapes(run.device, call, run.side_streams, run.reset()):
+        return sample_synchronized(run.device, call, plan, run.reset(), after)
+    timer = run.device.event_timer(BLOCK, run.side_streams)
+    times = EventTimes()
+    recorded = [0]
+
+    def paired() -> Any:
+        timer.start()
+        output = call()
+        timer.stop()
+        return output
+
+    def between(number: int, output: Any) -> None:
+        nonlocal timer
+        recorded[0] += 1
+        if recorded[0] == BLOCK:
+            times.seconds += timer.read()
+            timer, recorded[0] = run.device.event_timer(BLOCK, run.side_streams), 0
+        if after is not None:
+            after(number, output)
+
+    samples = sample_synchronized(run.device, paired, plan, run.reset(), between)
+    if recorded[0]:
+        times.seconds += timer.read()
+    _keep_events(run, times, 1)
+    run.record.notes.append("calls are long: device_time and latency come from the same calls")
+    return samples
+
+
+def device_time(run: Run) -> None:
+    """Event pairs in a pass of their own, unless the latency pass has them already."""
+    if not run.wants("device_time") or "device_time" in run.record.times:
+        return
+    run.stage = "the device time pass"
+    batch = run.record.batch["latency"]
+    reason = run.device.metric_support().get("device_time")
+    if reason is not None:
+        run.record.missing["device_time"] = reason
+        return
+    plan = Plan.make("device_time", run.options.repeat)
+    call = batched(run.spec.function, run.sets, batch)
+    try:
+        _keep_events(run, time_events(run.device, call, plan, run.side_streams, run.reset()), batch)
+    except NotMeasured as missing:
+        run.record.missing["device_time"] = missing.reason
+
+
+def _keep_events(run: Run, times: EventTimes, batch: int) -> None:
+    run.record.times["device_time"] = [seconds / batch for seconds in times.seconds]
+    run.record.batch["device_time"] = batch
+    if times.bad:
+        run.record.notes.append(
+            f"{times.bad} of {len(times.seconds)} event times are negative or not finite (kept in the record)"
+        )
+
+
+def host_time(run: Run) -> None:
+    """Time to submit the call, in a pass of its own."""
+    if not run.wants("host_time"):
+        return
+    run.stage = "the host time pass"
+    batch = run.record.batch["latency"]
+    plan = Plan.make("host_time", run.options.repeat)
+    samples = sample_submission(run.device, batched(run.spec.function, run.sets, batch), plan, run.reset())
+    run.record.times["host_time"] = list(per_call(samples, batch))
+    run.record.batch["host_time"] = batch

@@ -1,0 +1,142 @@
+"""How many samples, of how many calls: plans, batch sizes, and the sampling loop itself."""
+
+from __future__ import annotations
+
+import gc
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..devices.base import Device
+from .spec import Repeat
+
+MIN_SAMPLES = 5
+#: More samples of one process say nothing more about it: the process is the unit of replication.
+MAX_SAMPLES = 500
+#: A sample is at least this long, so that clock and synchronisation weigh little.
+WINDOW_SECONDS = 1e-3
+#: ... and at least this many times what an empty sample (clock, synchronise, clock) takes.
+WINDOW_OVER_OVERHEAD = 50
+MAX_BATCH = 1 << 20
+#: A batch size taken from earlier evidence is given up only when one sample would take longer than this.
+LONGEST_KEPT_SAMPLE = 5.0
+
+#: Seconds of sampling for each pass; about one second for the default ones together.
+BUDGET = {"latency": 0.6, "device_time": 0.3, "host_time": 0.15}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Take at least `low` and at most `high` samples, stopping after `seconds` once `low` are there."""
+
+    low: int
+    high: int
+    seconds: float
+
+    @classmethod
+    def make(cls, source: str, repeat: Repeat) -> Plan:
+        """From asv's `repeat`: 0 chooses, a count is obeyed, a triple bounds."""
+        if isinstance(repeat, tuple):
+            return cls(*repeat)
+        if repeat:
+            return cls(repeat, repeat, 0.0)
+        return cls(MIN_SAMPLES, MAX_SAMPLES, BUDGET[source])
+
+
+def overhead(device: Device, tries: int = 20) -> float:
+    """Seconds of an empty sample: clock, synchronise, clock (the smallest of a few)."""
+    clock = device.clock
+    best = float("inf")
+    for _ in range(tries):
+        begin = clock()
+        device.synchronize()
+        best = min(best, clock() - begin)
+    return best
+
+
+def choose_batch(call_seconds: float, empty_sample: float) -> int:
+    """The smallest power of two of calls that fills the window."""
+    window = max(WINDOW_SECONDS, WINDOW_OVER_OVERHEAD * empty_sample)
+    batch = 1
+    while batch * call_seconds < window and batch < MAX_BATCH:
+        batch *= 2
+    return batch
+
+
+def keep_batch(earlier: int | None, call_seconds: float) -> int | None:
+    """The batch size of earlier evidence, unless the function has become far too slow for it."""
+    if earlier is None or earlier < 1 or (earlier > 1 and earlier * call_seconds > LONGEST_KEPT_SAMPLE):
+        return None
+    return earlier
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Collect now, and not inside a sample."""
+    was_on = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def sample_synchronized(
+    device: Device,
+    call: Callable[[], Any],
+    plan: Plan,
+    before: Callable[[], None] | None = None,
+    after: Callable[[int, Any], None] | None = None,
+) -> array[float]:
+    """End-to-end seconds of each `call()`: synchronised, clock, call, synchronised, clock.
+
+    before: untimed, ahead of each sample (the benchmark's reset).
+    after: untimed, given the sample's number and result.
+    """
+    clock, synchronize = device.clock, device.synchronize
+    taken = array("d")
+    spent = 0.0
+    with collector_off():
+        while len(taken) < plan.low or (len(taken) < plan.high and spent < plan.seconds):
+            if before is not None:
+                before()
+            synchronize()
+            begin = clock()
+            result = call()
+            synchronize()
+            end = clock()
+            taken.append(end - begin)
+            spent += end - begin
+            if after is not None:
+                after(len(taken) - 1, result)
+            del result
+    return taken
+
+
+def sample_submission(
+    device: Device, call: Callable[[], Any], plan: Plan, before: Callable[[], None] | None = None
+) -> array[float]:
+    """Seconds until `call()` returns, the device idle at its start and not waited for at its end."""
+    clock, synchronize = device.clock, device.synchronize
+    taken = array("d")
+    spent = 0.0
+    with collector_off():
+        while len(taken) < plan.low or (len(taken) < plan.high and spent < plan.seconds):
+            if before is not None:
+                before()
+            synchronize()
+            begin = clock()
+            call()
+            end = clock()
+            synchronize()
+            taken.append(end - begin)
+            spent += clock() - begin
+    return taken
+
+
+def per_call(samples: array[float], batch: int) -> list[float]:
+    return [seconds / batch for seconds in samples]

@@ -1,0 +1,189 @@
+"""One measurement from start to record: select the device, set up, run every pass, tear down, whatever happens."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..devices.base import Device, DeviceUnavailable
+from ..evidence.record import OK, SKIPPED, Measurement
+from ..evidence.software import environment_variables, package_versions
+from . import caches
+from .arguments import CallArguments, make_arguments
+from .calls import one_call
+from .passes import Options, Run
+from .spec import BenchmarkError, Spec
+
+
+@dataclass
+class Request:
+    """What is to be measured and how.
+
+    params: name -> value; labels: name -> asv's own string for it.
+    cache_root: folder of the session's on-disk caches (None: this process alone).
+    user_caches: the user's own values of the cache variables.
+    about: fields of the record that only the caller knows (round, session, order, commit, env, machine).
+    """
+
+    spec: Spec
+    params: Mapping[str, Any]
+    labels: Mapping[str, str]
+    param_index: int | None = None
+    options: Options = field(default_factory=Options)
+    cache_root: Path | None = None
+    user_caches: Mapping[str, str | None] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Measured:
+    """The record, and the exception that ended the measurement early (None: none did)."""
+
+    record: Measurement
+    error: BaseException | None = None
+
+
+def measure(request: Request, device: Device | None = None) -> Measured:
+    """Run every pass that the benchmark's metrics need. Never raises for a fault of the benchmark or the device:
+    the fault is in the record's status, with its traceback. KeyboardInterrupt passes through.
+    """
+    spec = request.spec
+    record = _new_record(request)
+    cache = caches.prepare(spec.cache, request.cache_root, request.user_caches, os.environ)
+    if "process_wall" in spec.metrics:
+        _whole_process(request, record)
+    run = Run(spec, device, request.options, record, ()) if device is not None else None
+    error: BaseException | None = None
+    try:
+        if run is None:
+            from ..devices import select
+
+            run = Run(spec, select(), request.options, record, ())
+        record.device = run.device.describe()
+        _measure_on(run, request)
+    except (Exception, SystemExit) as fault:
+        error = fault
+        _record_fault(record, run, fault)
+    finally:
+        if run is not None:
+            error = _teardown(run, error)
+        _finish(record, cache)
+    return Measured(record, error)
+
+
+def _new_record(request: Request) -> Measurement:
+    spec = request.spec
+    return Measurement(
+        benchmark=spec.family,
+        params=dict(request.labels),
+        param_index=request.param_index,
+        variant=spec.variant,
+        kind=spec.kind,
+        metrics=list(spec.metrics),
+        versions=dict(spec.versions),
+        started_at=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds"),
+        seed=spec.seed(request.params),
+        software={"packages": package_versions(), "environment": environment_variables()},
+        **request.about,
+    )
+
+
+def _measure_on(run: Run, request: Request) -> None:
+    from . import facts, judging, passes
+    from .checksum import checksum
+
+    spec, record, device = run.spec, run.record, run.device
+    run.stage = "setup"
+    record.work = facts.work_of(spec.work, request.params)
+    begin = time.perf_counter()
+    judging.seed_everything(record.seed or 0, device)
+    run.sets = make_arguments(spec, request.params, device.torch_device)
+    device.synchronize()
+    record.parts["setup"] = time.perf_counter() - begin
+    record.input = facts.describe_inputs(run.sets)
+    record.switches = facts.switches()
+    watched = not spec.mutates and spec.reset is None
+    before = checksum(_values(run.sets)) if watched else ()
+    passes.cold(run)
+    passes.warm(run)
+    passes.memory(run)
+    passes.latency(run)
+    passes.device_time(run)
+    passes.host_time(run)
+    if watched and checksum(_values(run.sets)) != before:
+        judging.inputs_modified(run)
+    elif spec.reference is not None or spec.check is not None:
+        judging.correctness(run, request.params)
+
+
+def _values(sets: Sequence[CallArguments]) -> list[Any]:
+    return [[one.args, dict(one.kwargs)] for one in sets]
+
+
+def _record_fault(record: Measurement, run: Run | None, fault: BaseException) -> None:
+    stage = (run.stage if run is not None else "") or "device selection"
+    if isinstance(fault, NotImplementedError) and stage == "setup":
+        record.status = f"{SKIPPED}: {fault}" if str(fault) else f"{SKIPPED} by setup"
+        return
+    kind = run.device.error_kind(fault) if run is not None else None
+    text = str(fault).strip().splitlines()
+    first = text[0] if text else type(fault).__name__
+    if isinstance(fault, (DeviceUnavailable, BenchmarkError)):
+        record.status = f"failed: {first}"
+    elif kind is not None:
+        record.status = f"{kind} in {stage}: {first}"
+    else:
+        record.status = f"failed in {stage}: {type(fault).__name__}: {first}"
+    record.error = {
+        "stage": stage,
+        "kind": kind or "exception",
+        "type": type(fault).__name__,
+        "traceback": "".join(traceback.format_exception(fault))[-8000:],
+    }
+    if kind == "out of memory" and run is not None:
+        record.error["allocator"] = run.device.memory_summary()
+
+
+def _teardown(run: Run, error: BaseException | None) -> BaseException | None:
+    """Teardown gets the function's arguments, and runs after a fault too; its own fault does not hide that one."""
+    if run.spec.teardown is None or not run.sets:
+        return error
+    run.stage = "teardown"
+    try:
+        for arguments in run.sets:
+            one_call(run.spec.teardown, [arguments])()
+    except Exception as fault:
+        if error is not None:
+            run.record.notes.append(f"teardown raised too: {type(fault).__name__}: {fault}")
+            return error
+        _record_fault(run.record, run, fault)
+        return fault
+    return error
+
+
+def _finish(record: Measurement, cache: caches.CacheState) -> None:
+    state = cache.record()
+    record.switches["cache"] = state
+    if record.status == OK and "cold_start" in record.metrics and not state["was_empty"]:
+        record.missing["cold_start"] = (
+            "the on-disk caches were not empty, so this first call was not a cold one"
+        )
+
+
+def _whole_process(request: Request, record: Measurement) -> None:
+    from .process_wall import ProcessFailed, time_process
+
+    try:
+        taken = time_process(request)
+    except ProcessFailed as fault:
+        record.missing["process_wall"] = str(fault)
+        return
+    record.times["process_wall"] = [taken.seconds]
+    record.batch["process_wall"] = 1
+    record.parts |= {f"process_{name}": seconds for name, seconds in taken.parts.items()}

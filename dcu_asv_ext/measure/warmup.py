@@ -1,0 +1,94 @@
+"""Warm-up: call until stable by a stated rule, with a cap, keeping every time.
+
+Stable means that the medians of the last two windows of calls agree within a tolerance (after pyperf's idea of
+comparing two neighbouring windows, reduced to what a fresh process can afford every round). A call is never
+warmed up for less than a minimum time, so that clocks and allocators settle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from ..devices.base import Device
+
+
+@dataclass(frozen=True)
+class Rule:
+    """window: calls in each of the two windows compared; tolerance: relative difference of their medians.
+
+    A call longer than `long_call` seconds is compared singly, with `long_tolerance`.
+    """
+
+    window: int = 5
+    tolerance: float = 0.05
+    min_seconds: float = 0.1
+    max_seconds: float = 1.0
+    min_calls: int = 2
+    max_calls: int = 20_000
+    long_call: float = 0.2
+    long_tolerance: float = 0.1
+    max_long_calls: int = 3
+
+    @classmethod
+    def for_device(cls, device: Device, quick: bool) -> Rule:
+        if quick:
+            return cls(min_seconds=0.0, max_seconds=0.0, min_calls=1)
+        return cls(min_seconds=0.3, max_seconds=1.5) if device.asynchronous else cls()
+
+    def as_text(self) -> str:
+        return (
+            f"stable when the medians of two successive windows of {self.window} calls differ by at most "
+            f"{self.tolerance:.0%}, after at least {self.min_seconds:g} s; given up after {self.max_seconds:g} s"
+        )
+
+
+@dataclass
+class WarmUp:
+    """seconds: every warm-up call, in order. stable: whether the rule was met before the cap."""
+
+    seconds: list[float] = field(default_factory=list)
+    stable: bool = False
+
+    @property
+    def call_seconds(self) -> float:
+        """What a warm call takes, from the last window."""
+        return median(self.seconds[-5:])
+
+
+def is_stable(seconds: Sequence[float], rule: Rule) -> bool:
+    if len(seconds) >= 2 and seconds[-1] >= rule.long_call:
+        return abs(seconds[-1] - seconds[-2]) <= rule.long_tolerance * seconds[-2]
+    if len(seconds) < 2 * rule.window:
+        return False
+    earlier = median(seconds[-2 * rule.window : -rule.window])
+    later = median(seconds[-rule.window :])
+    return abs(later - earlier) <= rule.tolerance * earlier
+
+
+def warm_up(
+    device: Device, call: Callable[[], Any], rule: Rule, before: Callable[[], None] | None = None
+) -> WarmUp:
+    """Synchronised calls until the rule is met or its cap reached."""
+    done = WarmUp()
+    clock = device.clock
+    spent = 0.0
+    while True:
+        if before is not None:
+            before()
+        device.synchronize()
+        begin = clock()
+        call()
+        device.synchronize()
+        took = clock() - begin
+        done.seconds.append(took)
+        spent += took
+        calls = len(done.seconds)
+        done.stable = is_stable(done.seconds, rule)
+        if calls >= rule.min_calls and spent >= rule.min_seconds and done.stable:
+            return done
+        too_long = took >= rule.long_call and calls >= rule.max_long_calls
+        if calls >= rule.min_calls and (spent >= rule.max_seconds or calls >= rule.max_calls or too_long):
+            return done
