@@ -1,0 +1,51 @@
+"""One small interface over HIP/CUDA devices, other accelerators and the CPU.
+
+`select()` gives the device to measure on. `torch_build()` and `device_kind()` tell what it will be without
+importing torch. Names are imported when first used; importing this package does not import torch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+_WHERE = {
+    "Device": "base",
+    "DeviceUnavailable": "base",
+    "EventTimer": "base",
+    "MemoryPeaks": "base",
+    "NotMeasured": "base",
+    "Usage": "base",
+    "TorchBuild": "facts",
+    "device_kind": "facts",
+    "torch_build": "facts",
+    "select": "selection",
+}
+
+__all__ = [
+    "Device",
+    "DeviceUnavailable",
+    "EventTimer",
+    "MemoryPeaks",
+    "NotMeasured",
+    "TorchBuild",
+    "Usage",
+    "device_kind",
+    "select",
+    "torch_build",
+]
+
+if TYPE_CHECKING:
+    from .base import Device, DeviceUnavailable, EventTimer, MemoryPeaks, NotMeasured, Usage
+    from .facts import TorchBuild, device_kind, torch_build
+    from .selection import select
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

@@ -135,7 +135,7 @@ class Device(ABC):
 
     def seed(self, value: int) -> None:
         """Seed this device's random generators. The CPU's are seeded by the caller."""
-        return None
+        return
 
     @abstractmethod
     def metric_support(self) -> dict[str, str | None]:
