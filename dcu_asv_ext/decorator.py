@@ -135,6 +135,7 @@ def make_spec(function: Any, options: dict[str, Any], module: str) -> Spec:
     code = {role: options.get(role) for role in ("setup", "reset")} | {"function": function}
     judge = {role: options.get(role) for role in ("reference", "check", "rtol", "atol")}
     version = options.get("version")
+    callables: dict[str, Any] = {key: options.get(key) for key in _CALLABLES}
     made = (
         dict.fromkeys(chosen, str(version))
         if version is not None
@@ -155,7 +156,7 @@ def make_spec(function: Any, options: dict[str, Any], module: str) -> Spec:
         work=_work(label, options.get("work")),
         kind=_one_of(label, "kind", options.get("kind", "workload"), _KINDS),
         variant=options.get("variant"),
-        **{key: options.get(key) for key in _CALLABLES},
+        **callables,
         **settings,
     )
 

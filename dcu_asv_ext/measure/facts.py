@@ -67,7 +67,8 @@ def switches() -> dict[str, Any]:
 def watch_empty_cache() -> Iterator[list[int]]:
     """Count calls of `empty_cache` by watched code; the one-element list holds the count."""
     count = [0]
-    places = [one for one in (torch.cuda, getattr(torch, "accelerator", None)) if hasattr(one, "empty_cache")]
+    modules: tuple[Any, ...] = (torch.cuda, getattr(torch, "accelerator", None))
+    places = [one for one in modules if hasattr(one, "empty_cache")]
     originals = [(place, place.empty_cache) for place in places]
 
     def counted(original: Any) -> Any:

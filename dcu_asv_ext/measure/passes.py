@@ -111,9 +111,15 @@ def warm(run: Run) -> None:
     done = warm_up(run.device, run.call(), rule, run.reset())
     run.call_seconds = done.call_seconds
     run.record.times["warm_up"] = list(done.seconds)
-    run.record.warm_up = {"count": len(done.seconds), "stable": done.stable, "rule": rule.as_text()}
+    run.record.warm_up = {
+        "count": done.calls,
+        "stable": done.stable,
+        "rule": rule.as_text(),
+        "batch": done.batch,
+        "batched_from": done.batched_from,
+    }
     if not done.stable and not run.options.quick:
-        run.record.notes.append(f"not stable after {len(done.seconds)} warm-up calls")
+        run.record.notes.append(f"not stable after {done.calls} warm-up calls")
 
 
 def memory(run: Run) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import caches
+from ..evidence import caches
 
 if TYPE_CHECKING:
     from .session import Request

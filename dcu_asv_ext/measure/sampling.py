@@ -14,9 +14,9 @@ from .spec import Repeat
 
 MIN_SAMPLES = 5
 #: More samples of one process say nothing more about it: the process is the unit of replication.
-MAX_SAMPLES = 500
+MAX_SAMPLES = 250
 #: A sample is at least this long, so that clock and synchronisation weigh little.
-WINDOW_SECONDS = 1e-3
+WINDOW_SECONDS = 2.5e-3
 #: ... and at least this many times what an empty sample (clock, synchronise, clock) takes.
 WINDOW_OVER_OVERHEAD = 50
 MAX_BATCH = 1 << 20

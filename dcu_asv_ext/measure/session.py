@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ..devices.base import Device, DeviceUnavailable
+from ..evidence import caches
 from ..evidence.record import OK, SKIPPED, Measurement
 from ..evidence.software import environment_variables, package_versions
-from . import caches
 from .arguments import CallArguments, make_arguments
 from .calls import one_call
 from .passes import Options, Run

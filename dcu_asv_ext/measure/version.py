@@ -38,7 +38,7 @@ def versions(
         parts = base + [metric, METRICS[metric].unit]
         if metric in NEEDS_REFERENCE | NEEDS_CHECK:
             parts = parts + judged
-        out[metric] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        out[metric] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
     return out
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from ..devices.base import Device
 
+MAX_BATCH = 1 << 16
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -27,7 +29,7 @@ class Rule:
     min_seconds: float = 0.1
     max_seconds: float = 1.0
     min_calls: int = 2
-    max_calls: int = 20_000
+    max_calls: int = 1 << 20
     long_call: float = 0.2
     long_tolerance: float = 0.1
     max_long_calls: int = 3
@@ -47,9 +49,14 @@ class Rule:
 
 @dataclass
 class WarmUp:
-    """seconds: every warm-up call, in order. stable: whether the rule was met before the cap."""
+    """seconds: warm-up time per call, in order: single calls first, then, where calls are short, means over
+    `batch` calls from entry `batched_from` on. stable: whether the rule was met before the cap.
+    """
 
     seconds: list[float] = field(default_factory=list)
+    calls: int = 0
+    batch: int = 1
+    batched_from: int | None = None
     stable: bool = False
 
     @property
@@ -69,26 +76,40 @@ def is_stable(seconds: Sequence[float], rule: Rule) -> bool:
 
 
 def warm_up(
-    device: Device, call: Callable[[], Any], rule: Rule, before: Callable[[], None] | None = None
+    device: Device,
+    call: Callable[[], Any],
+    rule: Rule,
+    before: Callable[[], None] | None = None,
+    window_seconds: float = 1e-3,
 ) -> WarmUp:
     """Synchronised calls until the rule is met or its cap reached."""
     done = WarmUp()
-    clock = device.clock
     spent = 0.0
     while True:
-        if before is not None:
-            before()
-        device.synchronize()
-        begin = clock()
-        call()
-        device.synchronize()
-        took = clock() - begin
-        done.seconds.append(took)
+        took = _timed(device, call, done.batch, before)
+        done.seconds.append(took / done.batch)
+        done.calls += done.batch
         spent += took
-        calls = len(done.seconds)
         done.stable = is_stable(done.seconds, rule)
-        if calls >= rule.min_calls and spent >= rule.min_seconds and done.stable:
+        enough = done.calls >= rule.min_calls
+        if enough and spent >= rule.min_seconds and done.stable:
             return done
-        too_long = took >= rule.long_call and calls >= rule.max_long_calls
-        if calls >= rule.min_calls and (spent >= rule.max_seconds or calls >= rule.max_calls or too_long):
+        too_long = took >= rule.long_call and done.calls >= rule.max_long_calls
+        if enough and (spent >= rule.max_seconds or done.calls >= rule.max_calls or too_long):
             return done
+        if before is None and done.batched_from is None and len(done.seconds) == 2 * rule.window:
+            # Thousands of single entries would say no more than their means over a millisecond.
+            done.batched_from = len(done.seconds)
+            while done.batch * done.call_seconds < window_seconds and done.batch < MAX_BATCH:
+                done.batch *= 2
+
+
+def _timed(device: Device, call: Callable[[], Any], batch: int, before: Callable[[], None] | None) -> float:
+    if before is not None:
+        before()
+    device.synchronize()
+    begin = device.clock()
+    for _ in range(batch):
+        call()
+    device.synchronize()
+    return device.clock() - begin

@@ -1,0 +1,319 @@
+"""The one module that touches asv's internals. Each name is checked when it loads; an asv that lacks one, or whose
+functions take other arguments, is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import asv
+from asv import util
+from asv.benchmarks import Benchmarks
+from asv.commands import asv_profiling, find, publish, run
+from asv.console import log
+from asv.environment import ExistingEnvironment, get_environments
+from asv.results import Results
+from asv.runner import ForkServer, Spawner
+
+from ..evidence.store import evidence_path
+from . import removal, session, sharing
+from .locks import Held
+from .running import Runs
+from .settings import Settings, SettingsError, settings_of
+from .watchdog import Watchdog
+
+#: (object, name, parameters it must take)
+_NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
+    (
+        run,
+        "run_benchmarks",
+        ("benchmarks", "env", "results", "quick", "profile", "extra_params", "run_rounds"),
+    ),
+    (find, "run_benchmarks", ("benchmarks", "env", "results")),
+    (asv_profiling, "run_benchmarks", ("benchmarks", "env", "profile")),
+    (Spawner, "run", ("name", "params_str", "profile_path", "result_file_name", "timeout", "cwd")),
+    (ForkServer, "run", ("name", "params_str", "profile_path", "result_file_name", "timeout", "cwd")),
+    (Results, "load_data", ("result_dir",)),
+    (Results, "save", ("result_dir",)),
+    (Results, "rm", ("result_dir",)),
+    (Results, "remove_result", ("key",)),
+    (Results, "add_result", ("benchmark", "result", "record_samples")),
+    (ExistingEnvironment, "can_install_project", ()),
+    (find.Find, "run", ("conf", "range_spec", "env_spec")),
+    (publish.Publish, "run", ("conf",)),
+    (Benchmarks, "filter_out", ("skip",)),
+    (util, "write_json", ("path", "data", "api_version", "compact")),
+)
+
+EXISTING_RANGE = (
+    "dcu-asv: an existing environment holds one install, so measuring it under several commits would file one "
+    'program under many hashes. Use "environment_type": "overlay" in asv.conf.json, which installs each commit, '
+    "or measure one commit with -E existing --set-commit-hash HASH."
+)
+
+
+def install() -> None:
+    """Put the hooks in place, once. Raises asv's UserError on an asv that is not known."""
+    if getattr(Spawner.run, "_dcu", False):
+        return
+    _check_asv()
+    from . import overlay  # noqa: F401  (asv finds environment types among Environment's subclasses)
+
+    _replace(util, "write_json", _write_json)
+    for module in (run, find, asv_profiling):
+        _replace(module, "run_benchmarks", _run_benchmarks)
+    for spawner in (Spawner, ForkServer):
+        _replace(spawner, "run", _spawner_run)
+    for name, made in (
+        ("load_data", _load_data),
+        ("save", _save),
+        ("rm", _rm),
+        ("remove_result", _remove_result),
+        ("add_result", _add_result),
+    ):
+        _replace(Results, name, made)
+    _replace(ExistingEnvironment, "can_install_project", _can_install_project)
+    _replace(find.Find, "run", _find_run)
+    _replace(publish.Publish, "run", _publish_run)
+
+
+def _check_asv() -> None:
+    version = getattr(asv, "__version__", "unknown")
+    for owner, name, wanted in _NAMES:
+        found = getattr(owner, name, None)
+        parameters = inspect.signature(found).parameters if callable(found) else {}
+        missing = [one for one in wanted if one not in parameters]
+        if not callable(found) or missing:
+            where = f"{getattr(owner, '__name__', owner)}.{name}"
+            raise util.UserError(
+                f"dcu-asv does not know asv {version} ({where} is not as expected); "
+                "install an asv that it does: pip install 'asv>=0.6.5,<0.7'"
+            )
+
+
+def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Wrap `owner.name`; class methods stay class methods."""
+    plain = inspect.getattr_static(owner, name)
+    original = plain.__func__ if isinstance(plain, classmethod) else plain
+    made = make(original)
+    made._dcu = True
+    setattr(owner, name, classmethod(made) if isinstance(plain, classmethod) else made)
+
+
+# ---- running
+
+
+_RUNS = Runs()
+
+
+def _run_benchmarks(original: Any) -> Any:
+    def run_benchmarks(benchmarks: Any, env: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(original).bind(benchmarks, env, *args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        if given["profile"] or not _has_ours(benchmarks):
+            return original(benchmarks, env, *args, **kwargs)
+        results = given["results"]
+        attributes = dict(given["extra_params"] or {}, quick=bool(given["quick"]))
+        if given["append_samples"] and given["run_rounds"] is None:
+            attributes["append_samples"] = True
+        with _RUNS.entered(_begin(benchmarks, env, results, attributes, given["run_rounds"]), attributes):
+            done = original(benchmarks, env, *args, **kwargs)
+            _RUNS.current().report()
+        rounds = given["run_rounds"]
+        if results is not None:
+            results._dcu_finished = rounds is None or 1 in rounds
+        return done
+
+    return run_benchmarks
+
+
+def _has_ours(benchmarks: Any) -> bool:
+    return any(one.get("family") for one in benchmarks.values())
+
+
+def _begin(
+    benchmarks: Any, env: Any, results: Any, attributes: dict[str, Any], rounds: Any
+) -> sharing.Sharing:
+    settings = _settings(benchmarks._conf)
+    target = None
+    folder = getattr(results, "_dcu_folder", None)
+    if folder is not None and results._filename is not None:
+        target = evidence_path(Path(folder).resolve() / results._filename)
+        _writable(target)
+    commit = getattr(results, "commit_hash", None)
+    machine = results.params.get("machine") if results is not None else None
+    try:
+        found = _RUNS.sharing(target, commit, env, machine, attributes, dict(benchmarks), settings)
+    except Held as held:
+        raise util.UserError(
+            f"dcu-asv: {held} is writing {target}; wait for it to end, or measure another commit or environment"
+        ) from None
+    if rounds is None and found.session.rounds:
+        found.session.restart_rounds()
+    if results is not None:
+        results._dcu_session = found.session
+    return found
+
+
+def _writable(target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target, "ab"):
+            pass
+        if target.stat().st_size == 0:
+            target.unlink()
+    except OSError as fault:
+        raise util.UserError(
+            f"dcu-asv: the results folder cannot be written ({fault}); nothing was measured"
+        ) from None
+
+
+def _settings(conf: Any) -> Settings:
+    try:
+        return settings_of(conf)
+    except SettingsError as fault:
+        raise util.UserError(f"dcu-asv: {fault}") from None
+
+
+def _spawner_run(original: Any) -> Any:
+    def run(
+        self: Any,
+        name: str,
+        params_str: str,
+        profile_path: str,
+        result_file_name: str,
+        timeout: float,
+        cwd: str,
+    ) -> Any:
+        def launch(parameters: str, seconds: float) -> Any:
+            return original(self, name, parameters, profile_path, result_file_name, seconds, cwd)
+
+        if not _RUNS.active or not _RUNS.current().is_ours(name):
+            with Watchdog(result_file_name, timeout) as watchdog:
+                output, code = launch(params_str, timeout)
+            return output, sharing.TIMEOUT_CODE if watchdog.fired else code
+        request = sharing.Request(name, params_str, result_file_name, timeout)
+        return _RUNS.current().answer(request, launch)
+
+    return run
+
+
+# ---- results
+
+
+def _load_data(original: Any) -> Any:
+    def load_data(self: Any, result_dir: str) -> Any:
+        # asv calls this only where it is going to save: the sign that evidence is wanted too.
+        self._dcu_folder = os.path.abspath(result_dir)
+        return original(self, result_dir)
+
+    return load_data
+
+
+def _save(original: Any) -> Any:
+    def save(self: Any, result_dir: str) -> Any:
+        done = original(self, result_dir)
+        removed = getattr(self, "_dcu_removed", None)
+        if removed:
+            removal.remove_metrics(evidence_path(Path(result_dir) / self._filename), removed)
+            removed.clear()
+        owner: session.Session | None = getattr(self, "_dcu_session", None)
+        if owner is not None and getattr(self, "_dcu_finished", False):
+            owner.finish()
+        return done
+
+    return save
+
+
+def _rm(original: Any) -> Any:
+    def rm(self: Any, result_dir: str) -> Any:
+        done = original(self, result_dir)
+        removal.remove_all(evidence_path(Path(result_dir) / self._filename))
+        return done
+
+    return rm
+
+
+def _remove_result(original: Any) -> Any:
+    def remove_result(self: Any, key: str) -> Any:
+        done = original(self, key)
+        self.__dict__.setdefault("_dcu_removed", set()).add(key)
+        return done
+
+    return remove_result
+
+
+def _add_result(original: Any) -> Any:
+    signature = inspect.signature(original)
+
+    def add_result(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(self, *args, **kwargs)
+        benchmark, result = bound.arguments["benchmark"], bound.arguments["result"]
+        if benchmark.get("family"):
+            bound.arguments["record_samples"] = True
+        name = benchmark["name"]
+        if _RUNS.active and _RUNS.quick and self._benchmark_version.get(name) == benchmark["version"]:
+            counts = [None if one is None else {"repeat": len(one)} for one in result.samples]
+            if sharing.fuller(self._stats.get(name), counts):
+                log.warning(f"dcu-asv: {name}: the earlier result has more samples than --quick's, and stays")
+                self._stderr[name], self._errcode[name] = result.stderr, result.errcode
+                return None
+        return original(*bound.args, **bound.kwargs)
+
+    return add_result
+
+
+def _write_json(original: Any) -> Any:
+    def write_json(path: str, data: Any, api_version: Any = None, compact: bool = False) -> None:
+        # A name that asv does not read as results, so that a reader never meets a half-written file.
+        temporary = f"{path}.{os.getpid()}.tmp"
+        try:
+            original(temporary, data, api_version, compact)
+            os.replace(temporary, path)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+    return write_json
+
+
+# ---- commands
+
+
+def _can_install_project(original: Any) -> Any:
+    def can_install_project(self: Any) -> bool:
+        raise util.UserError(EXISTING_RANGE)
+
+    return can_install_project
+
+
+def _find_run(original: Any) -> Any:
+    def run(cls: Any, conf: Any, *args: Any, **kwargs: Any) -> Any:
+        env_spec = kwargs.get("env_spec")
+        if any(isinstance(one, ExistingEnvironment) for one in get_environments(conf, env_spec)):
+            raise util.UserError(EXISTING_RANGE)
+        return original(cls, conf, *args, **kwargs)
+
+    return run
+
+
+def _publish_run(original: Any) -> Any:
+    def run(cls: Any, conf: Any, *args: Any, **kwargs: Any) -> Any:
+        from .publishing import simulated_files
+
+        if not _settings(conf).publish_simulated:
+            found = simulated_files(Path(conf.results_dir))
+            if found:
+                raise util.UserError(
+                    f"dcu-asv: {len(found)} result files hold figures of a simulated device (the first: {found[0]}); "
+                    'they are no measurements. Remove them, or set "dcu": {"publish_simulated": true}.'
+                )
+        return original(cls, conf, *args, **kwargs)
+
+    return run

@@ -1,0 +1,114 @@
+"""Locks between runs: one per card, one per result file. The kernel drops them when their process ends."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+
+class Held(Exception):
+    """Somebody else holds the lock; the text says who, as far as is known."""
+
+
+class FileLock:
+    """An exclusive lock on a file, held until `release` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: IO[str] | None = None
+
+    def acquire(self, wait: Callable[[str], None] | None = None) -> None:
+        """Take the lock. Held by another: call `wait` with the holder's note once and wait, or raise Held."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        told = False
+        while True:
+            stream = self._open()
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = self.holder()
+                if wait is None:
+                    stream.close()
+                    raise Held(holder) from None
+                if not told:
+                    wait(holder)
+                    told = True
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            if self._still_the_file(stream):
+                self._stream = stream
+                self._note()
+                return
+            stream.close()
+
+    def _open(self) -> IO[str]:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        with suppress(PermissionError):
+            os.chmod(self.path, 0o666)
+        return os.fdopen(descriptor, "r+", encoding="utf-8")
+
+    def _still_the_file(self, stream: IO[str]) -> bool:
+        """The path may have been replaced between opening and locking."""
+        try:
+            return os.path.samestat(os.fstat(stream.fileno()), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+    def _note(self) -> None:
+        assert self._stream is not None
+        self._stream.seek(0)
+        self._stream.truncate()
+        self._stream.write(f"process {os.getpid()}\n")
+        self._stream.flush()
+
+    def holder(self) -> str:
+        with suppress(OSError):
+            text = self.path.read_text(encoding="utf-8").strip()
+            if re.fullmatch(r"process \d+", text):
+                return text
+        return "another process"
+
+    def release(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+def lock_folder() -> Path:
+    """One folder for every user of the machine (or container)."""
+    folder = Path(tempfile.gettempdir()) / "dcu-asv-locks"
+    folder.mkdir(exist_ok=True)
+    with suppress(PermissionError):
+        os.chmod(folder, 0o1777)
+    return folder
+
+
+def result_lock(evidence: Path) -> FileLock:
+    """The lock of one result file (machine, commit, environment), found from its evidence's path."""
+    name = hashlib.sha256(str(evidence.resolve()).encode()).hexdigest()[:16]
+    return FileLock(lock_folder() / f"result-{name}.lock")
+
+
+def card_lock(kind: str, environ: Mapping[str, str]) -> FileLock | None:
+    """The lock of the card that a run will use; None for the CPU, which is shared by nature."""
+    if kind == "cpu":
+        return None
+    name = re.sub(r"[^0-9A-Za-z]+", "-", physical_card(kind, environ))
+    return FileLock(lock_folder() / f"card-{name}.lock")
+
+
+def physical_card(kind: str, environ: Mapping[str, str]) -> str:
+    """What the selected card is called outside this process: the entry of the visible-devices variable."""
+    wanted = environ.get("DCU_ASV_DEVICE", "")
+    index = int(wanted.rpartition(":")[2]) if re.fullmatch(r"\w+:\d+", wanted) else 0
+    for variable in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"):
+        entries = [one.strip() for one in environ.get(variable, "").split(",") if one.strip()]
+        if index < len(entries):
+            return f"{'sim' if kind == 'sim' else 'gpu'}-{entries[index]}"
+    return f"{'sim' if kind == 'sim' else 'gpu'}-{index}"

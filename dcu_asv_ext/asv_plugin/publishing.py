@@ -1,0 +1,23 @@
+"""What is looked at before a site is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..evidence.store import SUFFIX, iter_lines, parse_line
+
+
+def simulated_files(results: Path) -> list[str]:
+    """Evidence files (relative names) with a measurement of a simulated device.
+
+    One file is one environment, so its first readable line speaks for it.
+    """
+    found = []
+    for path in sorted(results.glob(f"*/*{SUFFIX}")):
+        for line in iter_lines(path):
+            record = parse_line(line)
+            if record is not None and record["device"].get("kind"):
+                if record["device"].get("simulated"):
+                    found.append(str(path.relative_to(results)))
+                break
+    return found

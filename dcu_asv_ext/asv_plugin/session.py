@@ -1,0 +1,111 @@
+"""One asv session over one (machine, commit, environment): its evidence, its place, and how it is resumed.
+
+While a session is unfinished a small `<stem>.session` file lies beside the evidence. A run that finds one that nobody
+holds takes the interrupted session up again: what it had measured is answered from the evidence.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..evidence.record import OK, SKIPPED, WRONG
+from ..evidence.store import SUFFIX, read, replace_text
+from .locks import FileLock, result_lock
+
+#: (family, parameter index or None, round)
+Key = tuple[str, "int | None", int]
+
+
+@dataclass
+class Session:
+    """attributes: asv's `-a` values and --quick; a session is only resumed with the same ones.
+
+    evidence: None where asv will not save (dry run). records: what was measured, by key.
+    rounds: (family, index, metric) -> how often asv has asked for it, which is the round.
+    """
+
+    identity: str
+    commit: str | None
+    env: str
+    machine: str | None
+    attributes: dict[str, Any]
+    evidence: Path | None = None
+    resumed: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    records: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    rounds: dict[tuple[str, int | None, str], int] = field(default_factory=dict)
+    order: int = 0
+    started_at: str = ""
+    lock: FileLock | None = None
+
+    @property
+    def marker(self) -> Path | None:
+        if self.evidence is None:
+            return None
+        return self.evidence.with_name(self.evidence.name[: -len(SUFFIX)] + ".session")
+
+    def next_round(self, family: str, index: int | None, metric: str) -> int:
+        key = (family, index, metric)
+        self.rounds[key] = self.rounds.get(key, 0) + 1
+        return self.rounds[key]
+
+    def restart_rounds(self) -> None:
+        """asv starts over with this commit: a later measurement is a new round 1."""
+        self.rounds.clear()
+        self.records.clear()
+
+    def next_order(self) -> int:
+        self.order += 1
+        return self.order
+
+    def finish(self) -> None:
+        """asv has saved everything: the session is not interrupted any more."""
+        if self.marker is not None:
+            with suppress(FileNotFoundError):
+                self.marker.unlink()
+        self.resumed.clear()
+
+
+def begin(
+    evidence: Path | None, commit: str | None, env: str, machine: str | None, attributes: dict[str, Any]
+) -> Session:
+    """A new session, or the interrupted one of this evidence file if it was asked for in the same way.
+
+    Raises locks.Held where another run is writing the same result file.
+    """
+    now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    session = Session(uuid.uuid4().hex[:12], commit, env, machine, attributes, evidence, started_at=now)
+    if evidence is None:
+        return session
+    session.lock = result_lock(evidence)
+    session.lock.acquire()
+    assert session.marker is not None
+    earlier = _read_marker(session.marker)
+    if earlier is not None and earlier["attributes"] == attributes:
+        session.identity, session.started_at = earlier["session"], earlier["started_at"]
+        for record in read(evidence).records:
+            if record.get("session") == session.identity:
+                session.order = max(session.order, record.get("order") or 0)
+                if str(record["status"]).startswith((OK, SKIPPED, WRONG)):
+                    session.resumed[record["benchmark"], record["param_index"], record["round"]] = record
+    text = json.dumps(
+        {"session": session.identity, "started_at": session.started_at, "attributes": attributes}, indent=1
+    )
+    replace_text(session.marker, text + "\n")
+    return session
+
+
+def _read_marker(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    needed = {"session": str, "started_at": str, "attributes": dict}
+    if not isinstance(found, dict) or any(not isinstance(found.get(k), t) for k, t in needed.items()):
+        return None
+    return found

@@ -1,0 +1,57 @@
+"""The `"dcu": {...}` section of asv.conf.json."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+class SettingsError(Exception):
+    """An entry of the section that cannot be taken; the text says which."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """verdict: "dcu" or "asv", whose rule decides in compare and publish.
+    card: "wait" or "refuse" when another run holds the card. share_card: measure although it is held.
+    publish_simulated: let figures of a simulated device be published.
+    keep_environments: commit environments kept on disk per base environment.
+    """
+
+    verdict: str = "dcu"
+    card: str = "wait"
+    share_card: bool = False
+    publish_simulated: bool = False
+    keep_environments: int = 30
+
+
+_CHOICES = {"verdict": ("dcu", "asv"), "card": ("wait", "refuse")}
+
+
+def settings_of(conf: Any) -> Settings:
+    """The section of a loaded asv configuration; defaults where it is absent. Raises SettingsError."""
+    given = getattr(conf, "dcu", None)
+    if given is None:
+        return Settings()
+    if not isinstance(given, dict):
+        raise SettingsError(f'"dcu" in asv.conf.json must be an object, not {given!r}')
+    known = {one.name: one for one in fields(Settings)}
+    for name, value in given.items():
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, 1)
+            hint = f' (did you mean "{close[0]}"?)' if close else f"; known: {', '.join(known)}"
+            raise SettingsError(f'unknown key "{name}" in "dcu" of asv.conf.json{hint}')
+        _check(name, value)
+    return Settings(**given)
+
+
+def _check(name: str, value: Any) -> None:
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            raise SettingsError(f'"dcu": "{name}" must be one of {", ".join(_CHOICES[name])}, not {value!r}')
+        return
+    wanted = type(getattr(Settings(), name))
+    if type(value) is not wanted or (wanted is int and value < 1):
+        meaning = "true or false" if wanted is bool else "a whole number of at least 1"
+        raise SettingsError(f'"dcu": "{name}" must be {meaning}, not {value!r}')

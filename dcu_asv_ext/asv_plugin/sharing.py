@@ -1,0 +1,254 @@
+"""One measurement answers every metric: what happens between asv asking for a benchmark and getting its result."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..evidence.record import OK, SKIPPED, Measurement
+from ..evidence.store import append_line, parse_line
+from ..evidence.summary import Outcome, asv_result, outcome
+from ..metrics import METRICS, PROTOCOL
+from .batches import BatchIndex
+from .session import Session
+from .watchdog import Watchdog
+
+#: asv's own exit code for a benchmark that ran out of time.
+TIMEOUT_CODE = -256
+
+#: (parameters as JSON text, seconds allowed) -> (output, exit code)
+Launch = Callable[[str, float], tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """asv's request for one metric of one measurement.
+
+    name: `<module>.<function>.<metric>[-<index>]`; parameters: asv's extra parameters as JSON text.
+    """
+
+    name: str
+    parameters: str
+    result_file: str
+    timeout: float
+
+    @property
+    def benchmark(self) -> str:
+        return self.name.partition("-")[0]
+
+    @property
+    def family(self) -> str:
+        return self.benchmark.rpartition(".")[0]
+
+    @property
+    def metric(self) -> str:
+        return self.benchmark.rpartition(".")[2]
+
+    @property
+    def index(self) -> int | None:
+        text = self.name.partition("-")[2]
+        return int(text) if text else None
+
+
+@dataclass
+class Sharing:
+    """Answers asv's requests of one `run_benchmarks`: measures once per (function, parameters, round).
+
+    benchmarks: asv's discovered benchmarks, by name. device_kind: without importing torch.
+    cache_root: folder of this asv run for on-disk caches. tell: prints a line beside asv's own.
+    """
+
+    session: Session
+    benchmarks: Mapping[str, Any]
+    device_kind: str
+    cache_root: Path
+    user_caches: Mapping[str, str | None]
+    tell: Callable[[str], None]
+    before_first: Callable[[], None]
+    batches: BatchIndex | None = None
+    started: int = 0
+    answered: int = 0
+    taken_up: int = 0
+    missing: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    _ready: bool = False
+
+    def is_ours(self, name: str) -> bool:
+        benchmark = self.benchmarks.get(name.partition("-")[0])
+        family, _, metric = name.partition("-")[0].rpartition(".")
+        return metric in METRICS and benchmark is not None and benchmark.get("family") == family
+
+    def answer(self, request: Request, launch: Launch) -> tuple[str, int]:
+        """Write the metric's result where asv expects it; the output and exit code asv is to see."""
+        if not self._ready:
+            self.before_first()
+            self._ready = True
+        session = self.session
+        number = session.next_round(request.family, request.index, request.metric)
+        key = (request.family, request.index, number)
+        record = session.records.get(key)
+        output = ""
+        if record is None:
+            record = self._resumed(request, key)
+            if record is None:
+                record, output = self._measure(request, number, launch)
+                self.started += 1
+            session.records[key] = record
+            self._notice(request, record)
+        else:
+            self.answered += 1
+        return self._deliver(request, record, output)
+
+    def _resumed(self, request: Request, key: tuple[str, int | None, int]) -> dict[str, Any] | None:
+        record = self.session.resumed.get(key)
+        if record is None or record["versions"].get(request.metric) != self._version(request):
+            return None
+        if record["protocol"] != PROTOCOL or record["params"] != self._labels(request):
+            return None
+        self.taken_up += 1
+        return record
+
+    def _version(self, request: Request) -> str:
+        return str(self.benchmarks[request.benchmark]["version"])
+
+    def _labels(self, request: Request) -> dict[str, str]:
+        benchmark = self.benchmarks[request.benchmark]
+        if request.index is None:
+            return {}
+        values = next(itertools.islice(itertools.product(*benchmark["params"]), request.index, None))
+        return dict(zip(benchmark["param_names"], values, strict=True))
+
+    def _about(self, number: int) -> dict[str, Any]:
+        session = self.session
+        return {
+            "round": number,
+            "session": session.identity,
+            "order": session.next_order(),
+            "commit": session.commit,
+            "env": session.env,
+            "machine": session.machine,
+        }
+
+    def _measure(self, request: Request, number: int, launch: Launch) -> tuple[dict[str, Any], str]:
+        """Start the measuring process; its record, or the record of how it died."""
+        about = self._about(number)
+        labels = self._labels(request)
+        work = Path(tempfile.mkdtemp(prefix="measure-", dir=self.cache_root))
+        place = work / "record.json"
+        parameters = json.loads(request.parameters)
+        timeout = float(parameters.get("timeout") or request.timeout)
+        parameters["dcu"] = {
+            "record": str(place),
+            "evidence": str(self.session.evidence) if self.session.evidence else None,
+            "about": about,
+            "asv_pid": os.getpid(),
+            "cache_root": str(self._cache_folder(request)),
+            "user_caches": dict(self.user_caches),
+            "batch": self.batches.get(request.family, labels, self.device_kind) if self.batches else {},
+        }
+        try:
+            with Watchdog(request.result_file, timeout) as watchdog:
+                output, code = launch(json.dumps(parameters), timeout)
+            if watchdog.fired:
+                code = TIMEOUT_CODE
+            record = parse_line(place.read_text(encoding="utf-8")) if place.exists() else None
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        if record is None:
+            return self._died(request, labels, about, how_it_ended(code, timeout), output), output
+        if self.batches is not None and record["status"] == OK:
+            self.batches.learn(record)
+        return record, output
+
+    def _cache_folder(self, request: Request) -> Path:
+        name = "_".join([str(self.session.commit)[:12], request.family, str(request.index)])
+        folder = self.cache_root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _died(
+        self, request: Request, labels: dict[str, str], about: dict[str, Any], how: str, output: str
+    ) -> dict[str, Any]:
+        """The evidence line that a crashed, hung or never started child could not write."""
+        siblings = [name for name in METRICS if f"{request.family}.{name}" in self.benchmarks]
+        record = Measurement(
+            benchmark=request.family,
+            params=labels,
+            param_index=request.index,
+            status=how,
+            kind=str(self.benchmarks[request.benchmark].get("kind", "workload")),
+            metrics=siblings,
+            versions={name: self.benchmarks[f"{request.family}.{name}"]["version"] for name in siblings},
+            device={"kind": self.device_kind},
+            error={"stage": "unknown", "kind": how.split(":")[0], "output": output[-4000:]},
+            **about,
+        )
+        if self.session.evidence is not None:
+            append_line(self.session.evidence, record.to_line())
+        return record.to_dict()
+
+    def _notice(self, request: Request, record: dict[str, Any]) -> None:
+        """Say once what went wrong, and collect why metrics are missing."""
+        status = str(record["status"])
+        where = f"{request.family}({', '.join(f'{k}={v}' for k, v in record['params'].items())})"
+        if status != OK and not status.startswith(SKIPPED):
+            self.tell(f"{where}: {status}")
+        for metric, reason in (record.get("missing") or {}).items():
+            self.missing.setdefault((metric, reason), set()).add(request.family)
+        if status.startswith(SKIPPED):
+            self.missing.setdefault(("every metric", status), set()).add(request.family)
+
+    def _deliver(self, request: Request, record: dict[str, Any], output: str) -> tuple[str, int]:
+        value, failure = asv_result(self._outcome(request, record))
+        if failure is not None:
+            status = str(record["status"])
+            code = TIMEOUT_CODE if status.startswith("timed out") else 1
+            return output or f"dcu-asv: {failure}", code
+        with open(request.result_file, "w", encoding="utf-8") as stream:
+            json.dump(value, stream)
+        return output, 0
+
+    def _outcome(self, request: Request, record: dict[str, Any]) -> Outcome:
+        if record["protocol"] != PROTOCOL:
+            return Outcome(
+                "missing",
+                reason=f"this commit's benchmarks measure by protocol {record['protocol']}, not {PROTOCOL}",
+            )
+        return outcome(record, request.metric)
+
+    def report(self) -> None:
+        """After the run: what was taken up, and which metrics could not be measured, with the reasons."""
+        if self.taken_up:
+            self.tell(f"{self.taken_up} measurements were taken from the interrupted session")
+        for (metric, reason), families in sorted(self.missing.items()):
+            shown = ", ".join(sorted(families)[:3]) + (" and others" if len(families) > 3 else "")
+            self.tell(f"{metric} not measured for {shown}: {reason}")
+
+
+def how_it_ended(code: int, timeout: float) -> str:
+    """A status from an exit code."""
+    if code == TIMEOUT_CODE:
+        return f"timed out after {timeout:g} s"
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return f"crashed: {name}"
+    return f"failed: the measuring process ended with exit status {code} before it had a record"
+
+
+def fuller(earlier: Iterable[Any] | None, later: Iterable[Any] | None) -> bool:
+    """Whether earlier asv statistics hold more samples than later ones."""
+
+    def count(stats: Iterable[Any] | None) -> int:
+        return sum(int((one or {}).get("repeat") or 0) for one in stats or ())
+
+    return count(earlier) > count(later)
