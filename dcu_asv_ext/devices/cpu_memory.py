@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +102,22 @@ def _watch_live_storages(torch: Any, freed: list[int]) -> tuple[list[int], list[
 
 
 def _live_tensors(torch: Any) -> Iterable[Any]:
-    for candidate in gc.get_objects():
-        # type() and not isinstance: the latter asks proxies for __class__, and runs their code.
-        if issubclass(type(candidate), torch.Tensor):
-            yield candidate
-            if candidate.is_leaf and candidate.grad is not None:
-                yield candidate.grad
+    # A process has hundreds of thousands of objects, so the search stays inside C functions. And it looks at
+    # types: isinstance() would ask proxies for __class__, and run their code.
+    kinds = _with_subclasses(torch.Tensor)
+    objects = gc.get_objects()
+    for tensor in list(compress(objects, map(kinds.__contains__, map(type, objects)))):
+        yield tensor
+        if tensor.is_leaf and tensor.grad is not None:
+            yield tensor.grad
+
+
+def _with_subclasses(kind: type) -> set[type]:
+    found = {kind}
+    below: type
+    for below in type.__subclasses__(kind):
+        found |= _with_subclasses(below)
+    return found
 
 
 def _cpu_storage(tensor: Any) -> Any:
