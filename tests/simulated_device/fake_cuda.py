@@ -70,7 +70,7 @@ def _patch() -> None:
     cuda: Any = torch.cuda
     cuda._is_compiled = lambda: True
     cuda._sleep = lambda cycles: torch.ops.simdev.sleep(int(cycles))  # at 1 GHz
-    cuda.get_arch_list = lambda: []
+    cuda.get_arch_list = list
     cuda.is_bf16_supported = lambda *args, **kwargs: True
     cuda.is_current_stream_capturing = lambda: False
     for name in vars(cuda.memory):

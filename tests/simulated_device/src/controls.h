@@ -41,7 +41,7 @@ TORCH_LIBRARY(simdev, m) {
   m.def("set_capacity(int nbytes) -> ()", set_capacity);
   m.def("sleep(int nanos) -> ()", sleep_kernel);
   m.def("fail(str message) -> ()", fail);
-  m.def("default_generator(int device) -> Generator",
+  m.def("default_generator(int device) -> Generator?",
         [](int64_t device) { return default_generator(static_cast<int>(device)); });
   m.def("shutdown() -> ()", shutdown);
   m.def("forked() -> bool", []() -> bool { return g_forked; });

@@ -79,11 +79,12 @@ class Session final : public libkineto::IActivityProfilerSession {
     activity.startTime = record.start;
     activity.endTime = record.end;
     activity.id = static_cast<int32_t>(record.correlation);
-    activity.flow.id = static_cast<uint32_t>(record.correlation);
-    activity.flow.type = libkineto::kLinkAsyncCpuGpu;
-    activity.flow.start = runtime;
-    if (record.correlation || !runtime)
+    if (record.correlation) {
+      activity.flow.id = static_cast<uint32_t>(record.correlation);
+      activity.flow.type = libkineto::kLinkAsyncCpuGpu;
+      activity.flow.start = runtime;
       activity.addMetadata("correlation", record.correlation);
+    }
     if (runtime) {
       activity.device = libkineto::processId();
       activity.resource = static_cast<int32_t>(record.thread);
