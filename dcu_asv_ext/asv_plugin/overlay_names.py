@@ -198,7 +198,7 @@ def names_in_hook(module: Path) -> set[str]:
 def _strings(literal: ast.expr | None) -> Iterator[str]:
     if isinstance(literal, ast.Dict):
         parts: Sequence[ast.expr | None] = literal.keys
-    elif isinstance(literal, (ast.Set, ast.List, ast.Tuple)):
+    elif isinstance(literal, ast.Set):  # a list there is a build command
         parts = literal.elts
     else:
         return
