@@ -15,7 +15,6 @@ import asv
 from asv import util
 from asv.benchmarks import Benchmarks
 from asv.commands import asv_profiling, find, publish, run
-from asv.console import log
 from asv.environment import ExistingEnvironment, get_environments
 from asv.results import Results
 from asv.runner import ForkServer, Spawner
@@ -261,7 +260,7 @@ def _add_result(original: Any) -> Any:
         if _RUNS.active and _RUNS.quick and self._benchmark_version.get(name) == benchmark["version"]:
             counts = [None if one is None else {"repeat": len(one)} for one in result.samples]
             if sharing.fuller(self._stats.get(name), counts):
-                log.warning(f"dcu-asv: {name}: the earlier result has more samples than --quick's, and stays")
+                _RUNS.current().kept.add(name)
                 self._stderr[name], self._errcode[name] = result.stderr, result.errcode
                 return None
         return original(*bound.args, **bound.kwargs)

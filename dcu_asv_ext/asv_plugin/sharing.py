@@ -78,6 +78,8 @@ class Sharing:
     answered: int = 0
     taken_up: int = 0
     missing: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    kept: set[str] = field(default_factory=set)
     _ready: bool = False
 
     def is_ours(self, name: str) -> bool:
@@ -195,11 +197,11 @@ class Sharing:
         return record.to_dict()
 
     def _notice(self, request: Request, record: dict[str, Any]) -> None:
-        """Say once what went wrong, and collect why metrics are missing."""
+        """Collect what went wrong and why metrics are missing; asv's own lines are not to be broken up."""
         status = str(record["status"])
         where = f"{request.family}({', '.join(f'{k}={v}' for k, v in record['params'].items())})"
         if status != OK and not status.startswith(SKIPPED):
-            self.tell(f"{where}: {status}")
+            self.faults.append(f"{where}: {status}")
         for metric, reason in (record.get("missing") or {}).items():
             self.missing.setdefault((metric, reason), set()).add(request.family)
         if status.startswith(SKIPPED):
@@ -224,7 +226,12 @@ class Sharing:
         return outcome(record, request.metric)
 
     def report(self) -> None:
-        """After the run: what was taken up, and which metrics could not be measured, with the reasons."""
+        """After the run: faults, what was kept or taken up, and which metrics could not be measured, and why."""
+        for fault in self.faults:
+            self.tell(fault)
+        if self.kept:
+            names = ", ".join(sorted(self.kept)[:4]) + (" and others" if len(self.kept) > 4 else "")
+            self.tell(f"the earlier results have more samples than --quick's, and stay: {names}")
         if self.taken_up:
             self.tell(f"{self.taken_up} measurements were taken from the interrupted session")
         for (metric, reason), families in sorted(self.missing.items()):
