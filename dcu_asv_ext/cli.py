@@ -1,0 +1,98 @@
+"""`dcu-asv`: one console script, a sub-command for each thing that asv's own commands do not do."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from . import __version__
+
+#: Exit codes of every sub-command.
+FINE, REGRESSION, BENCHMARK_FAILED, WRONG_USE, NOTHING_COMPARABLE, INCONCLUSIVE = range(6)
+_INTERRUPTED = 130
+
+#: Name -> (module with `add_arguments(parser)` and `run(options) -> exit code`, what it does).
+#: The modules are imported when their command is named, and must themselves import nothing heavy at the top.
+COMMANDS = {
+    "doctor": ("doctor.command", "tell what can be measured here, and check for known traps"),
+    "quickstart": (
+        "quickstart",
+        "write a configuration, a first benchmark and a CI script into a repository",
+    ),
+}
+
+_DESCRIPTION = """\
+Device benchmarks as plain decorated functions, on unmodified asv.
+
+Measuring and publishing are asv's own commands (asv run, asv compare, asv publish, ...);
+dcu-asv adds what asv does not have. dcu-asv COMMAND --help tells a command's options.
+"""
+
+_EXIT_CODES = """\
+exit codes:
+  0  fine
+  1  a regression, or a failed gate
+  2  a benchmark failed (raised, crashed, ran out of memory or time)
+  3  wrong use, or a broken set-up
+  4  nothing comparable was measured
+  5  inconclusive
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        # argparse's own exit code, 2, means here that a benchmark failed.
+        self.print_usage(sys.stderr)
+        self.exit(WRONG_USE, f"{self.prog}: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one sub-command; the process's exit code. A fault of our own is 3, with its traceback."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        options = _parser(arguments).parse_args(arguments)
+    except SystemExit as ended:  # --help, --version, wrong use
+        return int(ended.code or FINE)
+    module = _module(options.command)
+    try:
+        code = int(module.run(options))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has left (`dcu-asv doctor | head`); Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return WRONG_USE
+    except Exception:
+        # Python's own exit code for an uncaught exception, 1, means here that something became slower.
+        traceback.print_exc()
+        return WRONG_USE
+    return code
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    style = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="dcu-asv", description=_DESCRIPTION, epilog=_EXIT_CODES, formatter_class=style)
+    parser.add_argument("--version", action="version", version=f"dcu-asv {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    for name, (_, summary) in COMMANDS.items():
+        description = f"{summary[0].upper()}{summary[1:]}."
+        one = commands.add_parser(
+            name, help=summary, description=description, epilog=_EXIT_CODES, formatter_class=style
+        )
+        if name in arguments:
+            _module(name).add_arguments(one)
+    return parser
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"{__package__}.{COMMANDS[name][0]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""`dcu-asv doctor`: what is there, what can be measured, and which traps lie open. `command` is the way in."""
