@@ -40,14 +40,15 @@ class Keeper:
         self._judge = judge
         self._first: Kept | None = None
         self._any: Kept | None = None
-        self._last: Any = None
-        self._last_number = -1
+        self._last: Kept | None = None
         self.verdicts: list[Any] = []
 
-    def __call__(self, number: int, output: Any) -> None:
-        self._last, self._last_number = output, number
+    def __call__(self, number: int, output: Any, last: bool) -> None:
+        """After each call; holds no reference to an output, which would make the next call need more memory."""
         if number == 0:
             self._first = self._take(number, output)
+        elif last:
+            self._last = self._take(number, output)
         elif self._random.random() < 1.0 / number:
             self._any = self._take(number, output)
 
@@ -58,11 +59,8 @@ class Keeper:
         return keep(number, output)
 
     def finish(self) -> list[Kept]:
-        """Take the last output, let go of it, and return what was kept, in order."""
-        last = self._take(self._last_number, self._last) if self._last_number > 0 else None
-        self._last = None
-        chosen = {one.number: one for one in (self._first, self._any, last) if one is not None}
-        return [chosen[number] for number in sorted(chosen)]
+        """What was kept, in order."""
+        return [one for one in (self._first, self._any, self._last) if one is not None]
 
 
 def keep(number: int, output: Any) -> Kept:

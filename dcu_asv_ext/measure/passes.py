@@ -185,7 +185,7 @@ def _shares_events(run: Run, batch: int, plan: Plan) -> bool:
 
 
 def _with_events(
-    run: Run, call: Callable[[], Any], plan: Plan, after: Callable[[int, Any], None] | None
+    run: Run, call: Callable[[], Any], plan: Plan, after: Callable[[int, Any, bool], None] | None
 ) -> Any:
     """Latency samples with an event pair inside each; the pairs are read in blocks, outside the samples."""
     if escapes(run.device, call, run.side_streams, run.reset()):
@@ -200,14 +200,14 @@ def _with_events(
         timer.stop()
         return output
 
-    def between(number: int, output: Any) -> None:
+    def between(number: int, output: Any, last: bool) -> None:
         nonlocal timer
         recorded[0] += 1
         if recorded[0] == BLOCK:
             times.seconds += timer.read()
             timer, recorded[0] = run.device.event_timer(BLOCK, run.side_streams), 0
         if after is not None:
-            after(number, output)
+            after(number, output, last)
 
     samples = sample_synchronized(run.device, paired, plan, run.reset(), between)
     if recorded[0]:

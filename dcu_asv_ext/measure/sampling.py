@@ -23,6 +23,9 @@ MAX_BATCH = 1 << 20
 #: A batch size taken from earlier evidence is given up only when one sample would take longer than this.
 LONGEST_KEPT_SAMPLE = 5.0
 
+#: With untimed parts (a reset, a check) a pass ends after this many times its budget, so that slow ones stay bounded.
+UNTIMED_SHARE = 10
+
 #: Seconds of sampling for each pass; about one second for the default ones together.
 BUDGET = {"latency": 0.6, "device_time": 0.3, "host_time": 0.15}
 
@@ -43,6 +46,12 @@ class Plan:
         if repeat:
             return cls(repeat, repeat, 0.0)
         return cls(MIN_SAMPLES, MAX_SAMPLES, BUDGET[source])
+
+    def is_met(self, count: int, spent: float, elapsed: float) -> bool:
+        """spent: seconds inside samples; elapsed: seconds since the pass began, untimed parts included."""
+        if count < self.low:
+            return False
+        return count >= self.high or spent >= self.seconds or elapsed >= self.seconds * UNTIMED_SHARE
 
 
 def overhead(device: Device, tries: int = 20) -> float:
@@ -90,18 +99,20 @@ def sample_synchronized(
     call: Callable[[], Any],
     plan: Plan,
     before: Callable[[], None] | None = None,
-    after: Callable[[int, Any], None] | None = None,
+    after: Callable[[int, Any, bool], None] | None = None,
 ) -> array[float]:
     """End-to-end seconds of each `call()`: synchronised, clock, call, synchronised, clock.
 
     before: untimed, ahead of each sample (the benchmark's reset).
-    after: untimed, given the sample's number and result.
+    after: untimed, given the sample's number, its result, and whether it is the last.
     """
     clock, synchronize = device.clock, device.synchronize
     taken = array("d")
     spent = 0.0
+    last = False
     with collector_off():
-        while len(taken) < plan.low or (len(taken) < plan.high and spent < plan.seconds):
+        begun = clock()
+        while not last:
             if before is not None:
                 before()
             synchronize()
@@ -111,8 +122,9 @@ def sample_synchronized(
             end = clock()
             taken.append(end - begin)
             spent += end - begin
+            last = plan.is_met(len(taken), spent, end - begun)
             if after is not None:
-                after(len(taken) - 1, result)
+                after(len(taken) - 1, result, last)
             del result
     return taken
 
@@ -124,8 +136,10 @@ def sample_submission(
     clock, synchronize = device.clock, device.synchronize
     taken = array("d")
     spent = 0.0
+    last = False
     with collector_off():
-        while len(taken) < plan.low or (len(taken) < plan.high and spent < plan.seconds):
+        begun = clock()
+        while not last:
             if before is not None:
                 before()
             synchronize()
@@ -134,7 +148,9 @@ def sample_submission(
             end = clock()
             synchronize()
             taken.append(end - begin)
-            spent += clock() - begin
+            done = clock()
+            spent += done - begin
+            last = plan.is_met(len(taken), spent, done - begun)
     return taken
 
 

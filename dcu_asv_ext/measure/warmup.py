@@ -82,14 +82,14 @@ def warm_up(
     before: Callable[[], None] | None = None,
     window_seconds: float = 1e-3,
 ) -> WarmUp:
-    """Synchronised calls until the rule is met or its cap reached."""
+    """Synchronised calls until the rule is met or its cap reached; resets count towards the seconds of the rule."""
     done = WarmUp()
-    spent = 0.0
+    begun = device.clock()
     while True:
         took = _timed(device, call, done.batch, before)
         done.seconds.append(took / done.batch)
         done.calls += done.batch
-        spent += took
+        spent = device.clock() - begun
         done.stable = is_stable(done.seconds, rule)
         enough = done.calls >= rule.min_calls
         if enough and spent >= rule.min_seconds and done.stable:

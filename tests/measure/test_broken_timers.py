@@ -56,7 +56,7 @@ def test_an_unchanged_copy_of_the_source_fulfils_it_too() -> None:
 def test_no_synchronise_before_the_start() -> None:
     late = broken(sampling.sample_synchronized, "synchronize()", "pass", 0)
     device = FakeDevice()
-    with pytest.raises(AssertionError, match="latency after earlier work reads 0.02"):
+    with pytest.raises(AssertionError, match=r"latency after earlier work reads 0\.02"):
         check_earlier_work(device, work_on(device), Timers(latency=late))
 
 
