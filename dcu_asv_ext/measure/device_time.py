@@ -72,8 +72,7 @@ def time_events(
     spent = 0.0
     with collector_off():
         while len(taken.seconds) < plan.low or (len(taken.seconds) < plan.high and spent < plan.seconds):
-            wanted = (plan.low if len(taken.seconds) < plan.low else plan.high) - len(taken.seconds)
-            size = min(BLOCK, wanted)
+            size = _block_size(plan, len(taken.seconds), spent)
             timer = device.event_timer(size, streams)
             device.synchronize()
             begin = clock()
@@ -83,6 +82,14 @@ def time_events(
             device.synchronize()
             spent += clock() - begin
     return taken
+
+
+def _block_size(plan: Plan, count: int, spent: float) -> int:
+    """As many pairs as fit in a block, in what is still wanted, and in what is left of the budget."""
+    if count < plan.low:
+        return min(BLOCK, plan.low - count)
+    fitting = int((plan.seconds - spent) * count / spent) + 1 if spent > 0 else BLOCK
+    return min(BLOCK, plan.high - count, fitting)
 
 
 def record_block(

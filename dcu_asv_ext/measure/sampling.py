@@ -83,9 +83,8 @@ def keep_batch(earlier: int | None, call_seconds: float) -> int | None:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Collect now, and not inside a sample."""
+    """No collection inside a sample. The memory pass, which comes first, has collected everything already."""
     was_on = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
         yield
