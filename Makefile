@@ -1,0 +1,43 @@
+# make bench   sets up, runs a short profile of the suite over this repository's commits, compares, publishes
+# make test    sets up and runs every test
+# make check   formatting, lint, types, import layers
+# make peers   every speed claim as a ratio against named peers
+# make suite   the whole suite for the newest commit, as the results folder keeps it
+#
+# PYTHON: the interpreter to build on. One that already has torch (a vendor's image) keeps it.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+COMMITS ?= 3
+SHORT ?= ^(transformer|training|spectral|gemm|elementwise|extension)\.
+
+.PHONY: setup bench test check peers suite clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml scripts/setup.sh
+	PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup.sh
+	touch $@
+
+bench: setup
+	BIN="$(BIN)" COMMITS="$(COMMITS)" SHORT='$(SHORT)' sh scripts/bench.sh
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+peers: setup
+	$(BIN)/python -m peers
+
+suite: setup
+	$(BIN)/asv machine --yes
+	$(BIN)/asv run HEAD^!
+
+clean:
+	rm -rf $(VENV) .asv .cache html build dist

@@ -1,0 +1,27 @@
+#!/bin/sh
+# The main job, short: real benchmarks over real commits through asv, compared and published.
+set -eu
+export PATH="$(cd "$BIN" && pwd):$PATH"
+asv machine --yes >/dev/null
+commits=$(git rev-list --first-parent -n "$COMMITS" HEAD)
+newest=$(echo "$commits" | head -n 1)
+oldest=$(echo "$commits" | tail -n 1)
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+echo "$commits" >"$list"
+echo "== asv run: $(echo "$commits" | wc -l) commits"
+status=0
+asv run "HASHFILE:$list" --bench "$SHORT" -a rounds=2 -a repeat=5 --show-stderr || status=$?
+if [ "$status" -ne 0 ] && [ "$status" -ne 2 ]; then
+    exit "$status"
+fi
+echo "== asv compare"
+asv compare "$oldest" "$newest"
+echo "== asv publish"
+asv publish
+echo
+echo "The site is in $(pwd)/html: look at it with 'asv preview' ($BIN/asv preview)."
+if [ "$status" -ne 0 ]; then
+    echo "Some benchmarks failed on some commits; they are marked 'failed' above."
+fi
+exit "$status"
