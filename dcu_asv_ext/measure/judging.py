@@ -15,6 +15,9 @@ from .arguments import CallArguments, make_arguments
 from .correctness import Judgement, Kept, judge, judge_check
 from .passes import Run
 
+#: Argument sets of which no timed output was kept are judged too, until the pass has taken this long.
+EXTRA_SECONDS = 10.0
+
 
 def seed_everything(seed: int, device: Device) -> None:
     random.seed(seed)
@@ -57,12 +60,13 @@ def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
         seed_everything(run.record.seed or 0, run.device)
         fresh = make_arguments(spec, params, run.device.torch_device)
         return [judge(spec, [], output, fresh[0].call(spec.reference))]
-    judgements = []
+    judgements: list[Judgement] = []
+    begin = run.device.clock()
     for index, arguments in enumerate(run.sets):
         kept = [one for one in run.kept if _set_of(one, run) == index]
-        if index and not kept:
+        if judgements and not kept and run.device.clock() - begin > EXTRA_SECONDS:
             continue
-        reset = run.reset()
+        reset = run.reset([arguments])
         if reset is not None:
             reset()
         output = arguments.call(spec.function)
@@ -70,6 +74,10 @@ def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
         if reset is not None:
             reset()
         judgements.append(judge(spec, kept, output, arguments.call(spec.reference)))
+    if len(judgements) < len(run.sets):
+        run.record.notes.append(
+            f"{len(judgements)} of {len(run.sets)} argument sets were judged: calls are long"
+        )
     return judgements
 
 
@@ -90,7 +98,7 @@ def _fresh_output(run: Run, params: Mapping[str, Any]) -> Any:
 def _merge(run: Run, judgement: Judgement, wrong: list[str]) -> None:
     """Several argument sets: the worst of them is the record."""
     record = run.record.correctness
-    worse = record.get("max_error") is None or (judgement.record.get("max_error") or 0) > record["max_error"]
+    worse = _severity(judgement.record) > _severity(record)
     for key, value in judgement.record.items():
         if key == "correct":
             record[key] = record.get(key, True) and value
@@ -101,3 +109,10 @@ def _merge(run: Run, judgement: Judgement, wrong: list[str]) -> None:
             run.record.missing[metric] = reason
     if judgement.wrong:
         wrong.append(judgement.wrong)
+
+
+def _severity(record: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    """An error that is not a number is worse than any that is."""
+    error = record.get("max_error")
+    unknown = "max_error" in record and error is None
+    return bool(record.get("non_finite")), unknown, -1.0 if error is None else error

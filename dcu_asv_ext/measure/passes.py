@@ -11,7 +11,7 @@ from ..evidence.record import Measurement
 from .arguments import CallArguments
 from .calls import batched, one_call
 from .correctness import Keeper, Kept
-from .device_time import BLOCK, EventTimes, escapes, time_events
+from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
 from .facts import boundary, watch_empty_cache
 from .sampling import (
     MIN_SAMPLES,
@@ -61,7 +61,7 @@ class Run:
     def call(self) -> Callable[[], Any]:
         return one_call(self.spec.function, self.sets)
 
-    def reset(self) -> Callable[[], None] | None:
+    def reset(self, sets: Sequence[CallArguments] | None = None) -> Callable[[], None] | None:
         """The benchmark's untimed reset, in step with the argument sets; fresh for each pass, as `call` is."""
         function = self.spec.reset
         if function is None:
@@ -70,7 +70,7 @@ class Run:
 
         if not inspect.signature(function).parameters:
             return function
-        return one_call(function, self.sets)
+        return one_call(function, self.sets if sets is None else sets)
 
 
 def cold(run: Run) -> None:
@@ -172,10 +172,22 @@ def latency(run: Run) -> None:
 def _keeper(run: Run) -> Keeper | None:
     spec = run.spec
     if spec.check is not None:
-        return Keeper(run.record.seed or 0, spec.check)
+        return Keeper(run.record.seed or 0, _named_check(run, spec.check))
     if spec.reference is not None and not spec.mutates:
         return Keeper(run.record.seed or 0)
     return None
+
+
+def _named_check(run: Run, check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The check, so that its own fault is not taken for the latency pass's."""
+
+    def named(output: Any) -> Any:
+        stage, run.stage = run.stage, "the check"
+        verdict = check(output)
+        run.stage = stage
+        return verdict
+
+    return named
 
 
 def _shares_events(run: Run, batch: int, plan: Plan) -> bool:
@@ -188,9 +200,14 @@ def _with_events(
     run: Run, call: Callable[[], Any], plan: Plan, after: Callable[[int, Any, bool], None] | None
 ) -> Any:
     """Latency samples with an event pair inside each; the pairs are read in blocks, outside the samples."""
-    if escapes(run.device, call, run.side_streams, run.reset()):
+    try:
+        # A call of its own: the samples must begin with the first argument set.
+        if escapes(run.device, run.call(), run.side_streams, run.reset()):
+            raise NotMeasured(STREAM_ESCAPE)
+        timer = run.device.event_timer(BLOCK, run.side_streams)
+    except NotMeasured as missing:
+        run.record.missing["device_time"] = missing.reason
         return sample_synchronized(run.device, call, plan, run.reset(), after)
-    timer = run.device.event_timer(BLOCK, run.side_streams)
     times = EventTimes()
     recorded = [0]
 
@@ -219,7 +236,8 @@ def _with_events(
 
 def device_time(run: Run) -> None:
     """Event pairs in a pass of their own, unless the latency pass has them already."""
-    if not run.wants("device_time") or "device_time" in run.record.times:
+    known = {*run.record.times, *run.record.missing}
+    if not run.wants("device_time") or "device_time" in known:
         return
     run.stage = "the device time pass"
     batch = run.record.batch["latency"]

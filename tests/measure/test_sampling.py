@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dcu_asv_ext.measure.calls import batched, one_call
 from dcu_asv_ext.measure.arguments import CallArguments
+from dcu_asv_ext.measure.calls import batched, one_call
 from dcu_asv_ext.measure.sampling import (
     BUDGET,
     MAX_BATCH,
@@ -90,7 +90,7 @@ def test_a_slow_reset_does_not_make_the_pass_endless() -> None:
     for sample in (sample_synchronized, sample_submission):
         begin = device.clock()
         samples = sample(device, lambda: device.kernel(1 * MS), plan, lambda: device.host(1000 * MS))
-        assert MIN_SAMPLES <= len(samples)
+        assert len(samples) >= MIN_SAMPLES
         assert device.clock() - begin <= plan.seconds * UNTIMED_SHARE + 1.1
 
 

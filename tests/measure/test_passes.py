@@ -1,0 +1,460 @@
+"""The passes in their order, on virtual time, counted call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dcu_asv_ext.measure import passes
+from dcu_asv_ext.measure.passes import Options
+from dcu_asv_ext.measure.session import Measured, Request, measure
+from dcu_asv_ext.measure.spec import Samples, Spec
+
+from .fakes import LAUNCH, MS, FakeDevice
+
+ALL = ("latency", "device_time", "cold_start", "peak_allocated", "peak_reserved")
+
+
+def spec_of(function: Callable[..., Any], **options: Any) -> Spec:
+    return Spec(
+        family="suite.bench",
+        name="bench",
+        module="tests.suite",
+        function=function,
+        **{"metrics": ALL, **options},
+    )
+
+
+def run(spec: Spec, device: FakeDevice, tmp_path: Any, **options: Any) -> Measured:
+    request = Request(spec, {}, {}, options=Options(**options), cache_root=tmp_path)
+    return measure(request, device)
+
+
+def test_cold_is_the_first_call_alone(tmp_path: Any) -> None:
+    device = FakeDevice()
+    calls = [0]
+
+    def function() -> None:
+        calls[0] += 1
+        device.kernel(500 * MS if calls[0] == 1 else 5 * MS)
+
+    record = run(spec_of(function), device, tmp_path).record
+    assert record.status == "ok"
+    assert record.times["cold"] == [pytest.approx(0.5 + LAUNCH / 1e9)]
+    assert max(record.times["warm_up"]) < 0.006
+    assert max(value or 0 for value in record.times["latency"]) < 0.006
+
+
+def test_cold_excludes_what_setup_left_running(tmp_path: Any) -> None:
+    device = FakeDevice()
+
+    def setup() -> tuple[()]:
+        device.kernel(700 * MS)
+        return ()
+
+    record = run(spec_of(lambda: device.kernel(5 * MS), setup=setup), device, tmp_path).record
+    assert record.times["cold"][0] == pytest.approx(0.005, rel=0.01)
+
+
+def test_the_memory_pass_follows_the_warm_up_and_precedes_everything_kept(tmp_path: Any) -> None:
+    device = FakeDevice()
+    held = [0]
+
+    class Output:
+        def __init__(self) -> None:
+            device.allocate(1 << 20)
+
+        def __del__(self) -> None:
+            device.free(1 << 20)
+
+    def function(log: list[str]) -> Output:
+        log.append("call")
+        device.kernel(20 * MS)
+        return Output()
+
+    # What an earlier, larger call left in the allocator's cache stays there.
+    device.allocate(64 << 20)
+    device.free(64 << 20)
+    reserved = device.reserved
+    spec = spec_of(function, setup=lambda: (device.log,), check=lambda output: True)
+    record = run(spec, device, tmp_path).record
+    assert record.status == "ok" and held == [0]
+    assert record.memory["baseline_allocated"] == 0
+    assert record.memory["peak_allocated"] == 1 << 20
+    assert record.memory["peak_reserved"] == reserved == record.memory["baseline_reserved"]
+    before = device.log[: device.log.index("peak")]
+    assert before.count("call") == 2 + record.warm_up["count"]
+    peak = device.log[device.log.index("peak") : device.log.index("peak end")]
+    assert peak.count("call") == 1
+
+
+def test_the_batch_is_a_power_of_two_and_kept_with_the_times(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(100_000)), device, tmp_path).record
+    assert record.batch["latency"] == 32
+    assert record.batch["device_time"] == 32
+    assert record.times["latency"][0] == pytest.approx(100e-6, rel=0.01)
+    assert record.times["device_time"][0] == pytest.approx(100e-6, rel=0.01)
+
+
+def test_the_batch_of_earlier_evidence_is_used(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(100_000)), device, tmp_path, batch={"latency": 512}).record
+    assert record.batch["latency"] == 512
+    faster = FakeDevice()
+    record = run(spec_of(lambda: faster.kernel(10_000)), faster, tmp_path, batch={"latency": 512}).record
+    assert record.batch["latency"] == 512
+
+
+def test_a_batch_that_became_far_too_slow_is_chosen_anew_and_noted(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(100 * MS)), device, tmp_path, batch={"latency": 512}).record
+    assert record.batch["latency"] == 1
+    assert any("batch size chosen anew" in note for note in record.notes)
+
+
+def test_a_reset_means_one_call_a_sample_and_lies_outside_it(tmp_path: Any) -> None:
+    device = FakeDevice()
+    log: list[str] = []
+
+    def function() -> None:
+        log.append("call")
+        device.kernel(100_000)
+
+    def reset() -> None:
+        log.append("reset")
+        device.kernel(2 * MS)
+
+    spec = spec_of(function, reset=reset, metrics=(*ALL, "host_time"))
+    record = run(spec, device, tmp_path, batch={"latency": 64}).record
+    assert record.status == "ok"
+    assert record.batch == {"latency": 1, "device_time": 1, "host_time": 1}
+    assert record.boundary["outside"] == ["setup", "reset"]
+    for source in ("cold", "warm_up", "latency"):
+        assert record.times[source] == pytest.approx([105e-6] * len(record.times[source]), rel=0.01)
+    assert record.times["device_time"] == pytest.approx([100e-6] * len(record.times["device_time"]), rel=0.06)
+    assert log == ["reset", "call"] * (len(log) // 2)
+
+
+def test_a_reset_with_arguments_keeps_step_with_the_argument_sets(tmp_path: Any) -> None:
+    device = FakeDevice()
+    log: list[tuple[str, str]] = []
+
+    def function(name: str) -> float:
+        log.append(("call", name))
+        device.kernel(80 * MS)
+        return 1.0
+
+    spec = spec_of(
+        function,
+        setup=lambda: Samples(["a", "b", "c"]),
+        reset=lambda name: log.append(("reset", name)),
+        reference=lambda name: log.append(("reference", name)) or 1.0,
+        metrics=(*ALL, "max_error", "host_time"),
+    )
+    record = run(spec, device, tmp_path).record
+    assert record.status == "ok"
+    calls = [entry for entry in log if entry[0] != "reset"]
+    resets = [entry for entry in log if entry[0] == "reset"]
+    assert [name for _, name in resets] == [name for _, name in calls]
+    assert [name for role, name in log if role == "reference"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("milliseconds", [1, 80])
+def test_each_output_is_judged_with_the_argument_set_that_made_it(tmp_path: Any, milliseconds: int) -> None:
+    """With and without events in the latency samples."""
+    device = FakeDevice()
+
+    def function(value: float) -> float:
+        device.kernel(milliseconds * MS)
+        return value * 2
+
+    spec = spec_of(
+        function,
+        setup=lambda: Samples([1.0, 2.0, 3.0]),
+        reference=lambda value: value + value,
+        metrics=(*ALL, "max_error"),
+    )
+    record = run(spec, device, tmp_path).record
+    assert record.status == "ok"
+    assert record.correctness["max_error"] == 0.0
+
+
+def test_a_side_stream_is_observed_once_and_joined_in_every_pair(tmp_path: Any) -> None:
+    device = FakeDevice()
+
+    def function() -> None:
+        device.kernel(5 * MS)
+        for _ in range(5):
+            device.kernel(5 * MS, device.side)
+
+    record = run(spec_of(function), device, tmp_path).record
+    assert record.times["device_time"] == pytest.approx([25e-3] * len(record.times["device_time"]), rel=0.01)
+    assert record.times["latency"] == pytest.approx([25e-3] * len(record.times["latency"]), rel=0.01)
+    assert any("side streams" in note for note in record.notes)
+
+
+@pytest.mark.parametrize("milliseconds", [5, 500])
+def test_stream_escape_gives_a_reason_and_no_number(tmp_path: Any, milliseconds: int) -> None:
+    device = FakeDevice()
+
+    def function() -> None:
+        device.kernel(milliseconds * MS, device.hidden)
+
+    record = run(spec_of(function), device, tmp_path).record
+    assert record.status == "ok"
+    assert "stream escape" in record.missing["device_time"]
+    assert "device_time" not in record.times
+    assert record.times["latency"][0] == pytest.approx(milliseconds / 1e3, rel=0.01)
+
+
+def test_an_escape_of_a_long_call_is_looked_for_once(tmp_path: Any) -> None:
+    device = FakeDevice()
+    calls = [0]
+
+    def function() -> None:
+        calls[0] += 1
+        device.kernel(10_000 * MS, device.hidden)
+
+    run(spec_of(function), device, tmp_path)
+    # first, observed, 2 warm-up, memory, 3 tries, 5 samples
+    assert calls[0] == 1 + 1 + 2 + 1 + 3 + 5
+
+
+@pytest.mark.parametrize("milliseconds", [5, 500])
+def test_side_streams_that_cannot_be_tied_give_a_reason(tmp_path: Any, milliseconds: int) -> None:
+    device = FakeDevice()
+    device.sides_refused = "a side stream cannot be tied"
+    record = run(spec_of(lambda: device.kernel(milliseconds * MS, device.side)), device, tmp_path).record
+    assert record.status == "ok"
+    assert record.missing["device_time"] == "a side stream cannot be tied"
+    assert len(record.times["latency"]) >= 5
+
+
+@pytest.mark.parametrize("milliseconds", [5, 100])
+def test_bad_event_times_are_noted_and_kept(tmp_path: Any, milliseconds: int) -> None:
+    device = FakeDevice()
+    device.event_faults = {1: float("nan"), 2: -0.25}
+    record = run(spec_of(lambda: device.kernel(milliseconds * MS)), device, tmp_path).record
+    times = record.to_dict()["times"]["device_time"]
+    assert times[1] is None and times[2] == -0.25
+    assert any("2 of" in note and "event times" in note for note in record.notes)
+
+
+def test_no_events_is_missing_with_the_reason_of_the_device(tmp_path: Any) -> None:
+    device = FakeDevice()
+    device.events_missing = "the fake has no events today"
+    for milliseconds in (5, 500):
+        call = lambda time=milliseconds: device.kernel(time * MS)  # noqa: E731
+        record = run(spec_of(call), device, tmp_path).record
+        assert record.missing["device_time"] == "the fake has no events today"
+
+
+def test_long_calls_share_their_events_with_latency(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(1000 * MS)), device, tmp_path).record
+    assert len(record.times["device_time"]) == len(record.times["latency"]) == 5
+    assert record.times["device_time"] == pytest.approx([1.0] * 5, rel=1e-4)
+    assert record.batch["device_time"] == 1
+    assert any("same calls" in note for note in record.notes)
+
+
+def test_shared_events_are_read_in_blocks_whatever_their_number(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(100 * MS)), device, tmp_path, repeat=47).record
+    assert len(record.times["latency"]) == len(record.times["device_time"]) == 47
+
+
+def test_short_calls_have_a_pass_of_their_own(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(10 * MS)), device, tmp_path).record
+    assert not any("same calls" in note for note in record.notes)
+    assert len(record.times["latency"]) == 60
+    assert len(record.times["device_time"]) == pytest.approx(30, abs=1)
+
+
+@pytest.mark.parametrize("milliseconds", [0.05, 5, 100])
+def test_host_time_is_a_pass_of_its_own_and_below_latency(tmp_path: Any, milliseconds: float) -> None:
+    device = FakeDevice()
+    spec = spec_of(lambda: device.kernel(round(milliseconds * MS)), metrics=(*ALL, "host_time"))
+    record = run(spec, device, tmp_path).record
+    host, latency = record.times["host_time"], record.times["latency"]
+    assert host == pytest.approx([LAUNCH / 1e9] * len(host))
+    assert max(host) < 0.2 * min(latency)
+    assert "host_time" not in run(spec_of(spec.function), device, tmp_path).record.times
+
+
+@pytest.mark.parametrize(("repeat", "samples"), [(3, 3), ((6, 8, 100.0), 8), ((6, 8, 1e-6), 6)])
+def test_repeat_is_obeyed_in_every_pass(tmp_path: Any, repeat: Any, samples: int) -> None:
+    device = FakeDevice()
+    spec = spec_of(lambda: device.kernel(5 * MS), metrics=(*ALL, "host_time"))
+    record = run(spec, device, tmp_path, repeat=repeat).record
+    assert {
+        name: len(record.times[name]) for name in ("latency", "device_time", "host_time")
+    } == dict.fromkeys(("latency", "device_time", "host_time"), samples)
+
+
+def test_quick_makes_one_sample_a_pass(tmp_path: Any) -> None:
+    device = FakeDevice()
+    calls = [0]
+
+    def function() -> None:
+        calls[0] += 1
+        device.kernel(5 * MS)
+
+    spec = spec_of(function, metrics=(*ALL, "host_time"))
+    record = run(spec, device, tmp_path, repeat=1, quick=True).record
+    assert {name: len(times) for name, times in record.times.items()} == dict.fromkeys(
+        ("cold", "warm_up", "latency", "device_time", "host_time"), 1
+    )
+    assert not any("not stable" in note for note in record.notes)
+    assert record.batch["latency"] == 1
+    # first, observed, warm-up, memory, latency, escape check, device time, host time
+    assert calls[0] == 8
+
+
+@pytest.mark.parametrize("milliseconds", [0.02, 1, 10])
+def test_a_short_call_samples_for_about_a_second(tmp_path: Any, milliseconds: float) -> None:
+    device = FakeDevice()
+    begin = device.clock()
+    record = run(spec_of(lambda: device.kernel(round(milliseconds * MS))), device, tmp_path).record
+    batch = record.batch["latency"]
+    sampled = sum(value or 0 for name in ("latency", "device_time") for value in record.times[name]) * batch
+    assert 0.75 <= sampled <= 1.1
+    assert device.clock() - begin <= 1.6
+
+
+def test_a_call_of_ten_seconds_finishes_a_round_in_two_minutes(tmp_path: Any) -> None:
+    device = FakeDevice()
+    calls = [0]
+
+    def function() -> float:
+        calls[0] += 1
+        device.kernel(10_000 * MS - LAUNCH)
+        return 1.0
+
+    spec = spec_of(function, reference=lambda: 1.0, metrics=(*ALL, "max_error"))
+    begin = device.clock()
+    record = run(spec, device, tmp_path).record
+    assert record.status == "ok"
+    assert len(record.times["latency"]) == 5
+    # first, observed, 2 warm-up, memory, escape check, 5 samples with events, 1 judged whole
+    assert calls[0] == 12
+    assert device.clock() - begin == pytest.approx(120.0)
+
+
+def test_at_least_five_samples_by_default_however_long(tmp_path: Any) -> None:
+    device = FakeDevice()
+    record = run(spec_of(lambda: device.kernel(60_000 * MS)), device, tmp_path).record
+    assert len(record.times["latency"]) == len(record.times["device_time"]) == 5
+
+
+def test_other_devices_that_the_call_uses_are_synchronised_from_then_on(tmp_path: Any) -> None:
+    device = FakeDevice()
+
+    def function() -> None:
+        device.kernel(5 * MS)
+        if device.used is not None:
+            device.used.devices.add(3)
+
+    run(spec_of(function), device, tmp_path)
+    assert device.used_indices == {3}
+
+
+def test_emptying_the_cache_inside_the_call_is_noted(tmp_path: Any) -> None:
+    import torch
+
+    device = FakeDevice()
+    original = torch.cuda.empty_cache
+
+    def function() -> None:
+        torch.cuda.empty_cache()
+        device.kernel(5 * MS)
+
+    record = run(spec_of(function), device, tmp_path).record
+    assert any("1 calls of empty_cache" in note for note in record.notes)
+    assert torch.cuda.empty_cache is original
+    quiet = run(spec_of(lambda: device.kernel(5 * MS)), device, tmp_path).record
+    assert not any("empty_cache" in note for note in quiet.notes)
+
+
+def test_never_stable_is_noted(tmp_path: Any) -> None:
+    device = FakeDevice()
+    length = [20.0]
+
+    def function() -> None:
+        length[0] *= 1.03
+        device.kernel(round(length[0] * MS))
+
+    record = run(spec_of(function), device, tmp_path, repeat=5).record
+    assert record.warm_up["stable"] is False
+    assert any("not stable after" in note for note in record.notes)
+    assert record.warm_up["rule"] == passes.Rule.for_device(device, False).as_text()
+
+
+@pytest.mark.parametrize(("milliseconds", "judged"), [(1, 8), (20_000, 4)])
+def test_every_argument_set_is_judged_unless_calls_are_long(
+    tmp_path: Any, milliseconds: int, judged: int
+) -> None:
+    device = FakeDevice()
+    asked: list[float] = []
+
+    def reference(value: float) -> float:
+        asked.append(value)
+        return value
+
+    def function(value: float) -> float:
+        device.kernel(milliseconds * MS)
+        return value
+
+    sets = [float(number) for number in range(1, 9)]
+    spec = spec_of(
+        function, setup=lambda: Samples(sets), reference=reference, metrics=("latency", "max_error"), repeat=3
+    )
+    record = run(spec, device, tmp_path, repeat=3).record
+    assert record.status == "ok"
+    assert len(asked) <= judged
+    assert (asked == sets) == (milliseconds == 1)
+    assert any("argument sets were judged" in note for note in record.notes) == (milliseconds > 1)
+
+
+def test_an_output_wrong_for_one_argument_set_alone_is_found(tmp_path: Any) -> None:
+    """Four sets and batches of a power of two: the last call of a sample is always the fourth set's."""
+    device = FakeDevice()
+
+    def function(value: float) -> float:
+        device.kernel(MS // 10)
+        return -1.0 if value == 2.0 else value
+
+    spec = spec_of(
+        function,
+        setup=lambda: Samples([1.0, 2.0, 3.0, 4.0]),
+        reference=lambda value: value,
+        metrics=("latency", "max_error"),
+    )
+    record = run(spec, device, tmp_path).record
+    assert record.status.startswith("wrong result")
+    assert record.correctness["max_error"] == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("bad_first", [True, False])
+def test_the_worst_argument_set_is_the_record(tmp_path: Any, bad_first: bool) -> None:
+    device = FakeDevice()
+
+    def function(value: float) -> float:
+        device.kernel(MS)
+        return float("nan") if (value == 1.0) == bad_first else value
+
+    spec = spec_of(
+        function,
+        setup=lambda: Samples([1.0, 2.0]),
+        reference=lambda value: value,
+        metrics=("latency", "max_error"),
+    )
+    record = run(spec, device, tmp_path).record
+    assert record.status.startswith("wrong result")
+    assert record.correctness["non_finite"] == 1
+    assert record.correctness["max_error"] is None
+    assert "NaN" in record.missing["max_error"]
