@@ -12,7 +12,7 @@ from .common import sized, sizes_of
 
 def make_lookup(
     device: torch.device,
-    cpu: tuple[int, int, int] = (50_000, 64, 65_536),
+    cpu: tuple[int, int, int] = (50_000, 64, 32_768),
     accelerator: tuple[int, int, int] = (1_000_000, 128, 1_000_000),
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Sizes: rows of the table, columns, rows looked up."""

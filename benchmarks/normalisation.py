@@ -12,7 +12,7 @@ from .common import bytes_of, exact_layer_norm, exact_softmax, sized, sizes_of
 def make_rows(
     device: torch.device,
     dtype: str,
-    cpu: tuple[int, int] = (4096, 1024),
+    cpu: tuple[int, int] = (2048, 1024),
     accelerator: tuple[int, int] = (32768, 4096),
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Sizes: rows, columns. Returns rows, weight and bias."""
@@ -25,7 +25,7 @@ def make_rows(
 def make_scores(
     device: torch.device,
     dtype: str,
-    cpu: tuple[int, int] = (4096, 1024),
+    cpu: tuple[int, int] = (2048, 1024),
     accelerator: tuple[int, int] = (32768, 4096),
 ) -> torch.Tensor:
     """Sizes: rows, columns."""
