@@ -14,7 +14,7 @@ import pytest
 
 from dcu_asv_ext.measure import device_time, sampling
 
-from .fakes import MS, FakeDevice, FakeStream, FakeTimer
+from .fakes import MS, FakeDevice, FakeTimer
 from .timer_contract import Timers, Work, check_earlier_work, check_kernel, check_side_stream, check_timers
 
 
@@ -70,8 +70,8 @@ def test_no_synchronise_before_the_stop() -> None:
 class CurrentStreamOnly(FakeDevice):
     """Its synchronise waits for the current stream alone."""
 
-    def streams(self) -> list[FakeStream]:
-        return [self.current, self.current]
+    def synchronize(self) -> None:
+        self.virtual.current_stream().synchronize()
 
 
 def test_synchronise_of_the_current_stream_only() -> None:
@@ -82,8 +82,13 @@ def test_synchronise_of_the_current_stream_only() -> None:
 
 
 class OtherStreamTimer(FakeTimer):
-    def stream(self) -> FakeStream:
-        return self.device.hidden
+    def start(self) -> None:
+        with self.owner.virtual.stream(self.owner.hidden):
+            super().start()
+
+    def stop(self) -> None:
+        with self.owner.virtual.stream(self.owner.hidden):
+            super().stop()
 
 
 class OtherStreamEvents(FakeDevice):

@@ -129,8 +129,7 @@ def test_bad_counts_negative_and_not_finite() -> None:
 
 
 def test_a_device_without_events_says_why() -> None:
-    device = FakeDevice()
-    device.events_missing = "the fake has no events today"
+    device = FakeDevice(missing={"device_time": "the fake has no events today"})
     with pytest.raises(NotMeasured, match="no events today"):
         time_events(device, lambda: device.kernel(MS), Plan(5, 5, 0.0))
 

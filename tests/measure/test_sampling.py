@@ -155,7 +155,7 @@ def test_host_time_is_the_submission_and_the_device_is_idle_at_its_start() -> No
     idle: list[bool] = []
 
     def call() -> None:
-        idle.append(device.home.ready_at <= device.now)
+        idle.append(device.home.query())
         device.kernel(5 * MS)
 
     samples = sample_submission(device, call, Plan(5, 5, 0.0))
