@@ -3,7 +3,8 @@
 torch keeps no such counter, but its profiler writes the running total at every allocation into its trace. Two
 things are missing there and added here: what was alive before (found by the garbage collector), and when parts
 of that were freed during the call (the profiler passes over memory that it did not see being allocated, so a
-training step that replaces its gradients would seem to hold both sets at once).
+training step that replaces its gradients would seem to hold both sets at once). Not in the baseline: tensors
+that C++ alone holds, as those that a graph kept from before saved for its backward pass.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_baseline_is_every_live_storage_once(cpu: Cpu) -> None:
     gc.collect()
     before = cpu.peak_memory(lambda: None).baseline_allocated
     weight = torch.nn.Parameter(torch.zeros(1000))
-    weight.grad = torch.zeros(1000)
+    weight.sum().backward()  # a gradient that no Python name holds
     views = [weight.detach()[i:] for i in range(5)]
     after = cpu.peak_memory(lambda: None)
     assert before is not None and after.baseline_allocated == before + 8000
