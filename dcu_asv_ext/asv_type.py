@@ -74,7 +74,9 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
         measured = measure(self._request(params, extra, info))
         _keep(measured.record, info)
         value, failure = asv_result(outcome(measured.record.to_dict(), self._metric))
-        _tell(measured, failure)
+        if not info:
+            _tell_missing(measured.record)
+        _tell_fault(measured, failure)
         return value
 
     def _request(self, params: tuple[Any, ...], extra: dict[str, Any], info: dict[str, Any]) -> Request:
@@ -148,11 +150,15 @@ def _keep(record: Measurement, info: dict[str, Any]) -> None:
         replace_text(info["record"], line)
 
 
-def _tell(measured: Measured, failure: str | None) -> None:
-    """What asv shows of this process with --show-stderr: the traceback of a fault, and why a metric is missing."""
-    record = measured.record
+def _tell_missing(record: Measurement) -> None:
+    """Without the plugin, which reports at the end of a run, this process says why a metric is missing."""
     for metric, reason in record.missing.items():
         print(f"dcu-asv: {metric} not measured, because {reason}")
+
+
+def _tell_fault(measured: Measured, failure: str | None) -> None:
+    """What asv shows of this process: the traceback of a fault and its one sentence; then a failing exit."""
+    record = measured.record
     if failure is None:
         return
     if record.error is not None:

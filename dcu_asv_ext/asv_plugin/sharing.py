@@ -212,7 +212,8 @@ class Sharing:
         if failure is not None:
             status = str(record["status"])
             code = TIMEOUT_CODE if status.startswith("timed out") else 1
-            return output or f"dcu-asv: {failure}", code
+            # The first metric carries the process's output; the others would only repeat it.
+            return output, code
         with open(request.result_file, "w", encoding="utf-8") as stream:
             json.dump(value, stream)
         return output, 0

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from .spec import BenchmarkError
+
 #: Elements compared at a time.
 CHUNK = 1 << 22
 
@@ -22,7 +24,7 @@ TOLERANCES = {
 }
 
 
-class StructureError(Exception):
+class StructureError(BenchmarkError):
     """Output and reference cannot be compared element by element; the text says where they differ."""
 
 
@@ -34,7 +36,8 @@ def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
     if value is None:
         return
     if isinstance(value, torch.Tensor):
-        yield path, value.detach()
+        plain = value.detach()
+        yield path, plain if plain.layout == torch.strided else plain.to_dense()
     elif isinstance(value, Mapping):
         for key in value:
             yield from leaves(value[key], f"{path}[{key!r}]")
@@ -52,12 +55,12 @@ def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
 
 def _as_tensor(value: Any) -> torch.Tensor:
     # Python numbers are doubles, numpy scalars and arrays keep their dtype.
-    if isinstance(value, float):
-        return torch.tensor(value, dtype=torch.float64)
     if hasattr(value, "__array__"):
         import numpy
 
-        return torch.from_numpy(numpy.ascontiguousarray(value)).reshape(numpy.shape(value))
+        return torch.from_numpy(numpy.array(value, order="C")).reshape(numpy.shape(value))
+    if isinstance(value, (float, complex)):
+        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.complex128)
     return torch.as_tensor(value)
 
 
