@@ -466,6 +466,20 @@ def test_generators_of_the_device() -> None:
     assert torch.equal(before, torch.rand(4, device=DEVICE).cpu())
 
 
+def test_dropout_draws_from_the_device_s_generator() -> None:
+    def draw() -> torch.Tensor:
+        torch.manual_seed(3)
+        form.sleep_ns(5 * MS)
+        kept = torch.nn.functional.dropout(torch.ones(4096, device=DEVICE), 0.25)
+        torch.rand(64)
+        return kept.cpu()
+
+    one = draw()
+    assert torch.equal(one, draw())
+    assert one.unique().tolist() == pytest.approx([0, 4 / 3])
+    assert 0.2 < (one == 0).float().mean() < 0.3
+
+
 def train(device: str) -> list[float]:
     torch.manual_seed(0)
     layers = (torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 5))

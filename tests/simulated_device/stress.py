@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 form: Any = importlib.import_module({"sim": "sim_backend", "cuda": "fake_cuda"}[sys.argv[1]])
 import torch  # noqa: E402  (one form has to come before it)
 
-CHAINS, STEPS = 40, 5
+CHAINS, STEPS = 30, 5
 
 
 def chain(start: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

@@ -23,6 +23,7 @@
 #include "fallback.h"
 #include "copies.h"
 #include "convolution.h"
+#include "dropout.h"
 #include "autocast.h"
 #include "controls.h"
 #include "profiler.h"
