@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import os
 import sys
@@ -22,7 +23,7 @@ COMMANDS = {
     "doctor": ("doctor.command", "tell what can be measured here, and check for known traps"),
     "quickstart": (
         "quickstart",
-        "write a configuration, a first benchmark and a CI script into a repository",
+        "write a configuration and a first benchmark into a repository",
     ),
 }
 
@@ -76,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    style = argparse.RawDescriptionHelpFormatter
+    style = functools.partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=100)
     parser = _Parser(prog="dcu-asv", description=_DESCRIPTION, epilog=_EXIT_CODES, formatter_class=style)
     parser.add_argument("--version", action="version", version=f"dcu-asv {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")

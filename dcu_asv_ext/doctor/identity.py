@@ -35,7 +35,7 @@ def check_machine_name(host: Host, measuring: bool) -> Check:
             f"Run {command}{name}.",
         )
     if len(entries) > 1 and host.hostname not in entries:
-        return report(
+        return GROUP.warning(
             "machine-name",
             f"~/.asv-machine.json has {len(entries)} entries ({', '.join(entries)}), none named {host.hostname!r}, "
             "so asv cannot choose.",
