@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+import subprocess
 import sys
 from array import array
 from collections.abc import Iterator
@@ -172,6 +173,20 @@ def test_is_judged_and_its_work_is_told(family: str) -> None:
     for params in spec.combinations():
         assert all(amount > 0 for amount in work_of(spec.work, params).values())
         assert all(isinstance(value, (str, int, bool)) for value in params.values())
+
+
+def test_asv_finds_every_metric_of_every_benchmark() -> None:
+    """In a process of its own, as asv does: what is found is for asv's discovery to say."""
+    script = (
+        "import asv_runner.discovery as discovery\n"
+        "for found in discovery.disc_benchmarks('benchmarks'): print(found.name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    wanted = [f"{family}.{metric}" for family, spec in SPECS.items() for metric in spec.metrics]
+    assert sorted(done.stdout.split()) == sorted(wanted)
 
 
 def test_the_suite_fits_a_quarter_of_an_hour() -> None:
