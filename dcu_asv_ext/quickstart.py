@@ -25,7 +25,7 @@ _IGNORED = "env/\nhtml/\nresults/*/*.session\n"
 
 
 class CannotStart(Exception):
-    """Nothing was written; the text says why and what to do."""
+    """The text says why and what to do, and what was written before, if anything."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def start(folder: Path, project: str | None, environ: Mapping[str, str]) -> Done:
-    """Write what is not there; overwrite nothing. Raises CannotStart before anything is written."""
+    """Write what is not there; overwrite nothing. Raises CannotStart."""
     top = _repository(folder, environ)
     folder = folder.resolve()
     try:
@@ -201,6 +201,8 @@ def _template(name: str) -> str:
 
 
 def _write_all(folder: Path, files: Mapping[str, str], done: Done) -> None:
+    for name in files:
+        _refuse_obstacle(folder, name)
     for name, text in files.items():
         path = folder / name
         try:
@@ -210,8 +212,6 @@ def _write_all(folder: Path, files: Mapping[str, str], done: Done) -> None:
             if name.endswith(".sh"):
                 path.chmod(path.stat().st_mode | 0o111)
         except FileExistsError:
-            if not path.is_file():
-                raise CannotStart(f"{path} is in the way: a file has to go there") from None
             done.kept.append(name)
             continue
         except OSError as error:
@@ -220,6 +220,15 @@ def _write_all(folder: Path, files: Mapping[str, str], done: Done) -> None:
                 f"{path} cannot be written ({error.strerror or error}){so_far}; make {folder} writable"
             ) from None
         done.written.append(name)
+
+
+def _refuse_obstacle(folder: Path, name: str) -> None:
+    path = folder / name
+    if path.exists() and not path.is_file():
+        raise CannotStart(f"{path} is in the way, because a file has to go there; rename it")
+    for parent in path.relative_to(folder).parents:
+        if (folder / parent).exists() and not (folder / parent).is_dir():
+            raise CannotStart(f"{folder / parent} is in the way, because a folder has to go there; rename it")
 
 
 def _commands(folder: Path, done: Done, environ: Mapping[str, str]) -> list[str]:
