@@ -54,10 +54,14 @@ RUNNABLE = [family for family in FAMILIES if family not in NEED_ACCELERATOR]
 
 @pytest.fixture(autouse=True, scope="module")
 def _on_the_cpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    threads = torch.get_num_threads()
+    # Threads of one call wait for each other in a loop, which is slow beside other processes.
+    torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DCU_ASV_DEVICE", "cpu")
         patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path_factory.mktemp("inductor")))
         yield
+    torch.set_num_threads(threads)
 
 
 class Case:
