@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import ctypes
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
 
-_WORD = 1 << 20
-_INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+#: Elements that are brought to the host and hashed at a time.
+_PIECE = 1 << 20
 
 
 def tensors(value: Any, seen: set[int] | None = None) -> Iterable[torch.Tensor]:
-    """Every tensor in nested containers, dataclasses and modules, each once."""
+    """Every tensor and numpy array in nested containers, dataclasses and modules, each once."""
     seen = set() if seen is None else seen
     if id(value) in seen:
         return
@@ -32,10 +35,14 @@ def tensors(value: Any, seen: set[int] | None = None) -> Iterable[torch.Tensor]:
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from tensors(getattr(value, field.name), seen)
+    elif type(value).__module__ == "numpy" and hasattr(value, "__array_interface__"):
+        plain = value.flags.writeable and min(value.strides, default=0) >= 0
+        with suppress(TypeError):  # a dtype that torch does not have
+            yield torch.as_tensor(value if plain else value.copy())
 
 
-def checksum(value: Any) -> tuple[int, ...]:
-    """One number per tensor, of its bytes and their order. Temporary memory is bounded.
+def checksum(value: Any) -> tuple[str, ...]:
+    """One hash per tensor, of its bytes in order. Temporary memory is bounded.
 
     Tensors without plain storage (sparse, nested, on the meta device) are left out.
     """
@@ -46,21 +53,33 @@ def _plain(tensor: torch.Tensor) -> bool:
     return tensor.layout == torch.strided and tensor.device.type != "meta" and not tensor.is_quantized
 
 
-def _one(tensor: torch.Tensor) -> int:
-    flat = tensor.detach()
-    if flat.is_complex():
-        flat = torch.view_as_real(flat.resolve_conj())
-    whole = _INTEGERS.get(flat.element_size())
-    flat = flat.reshape(-1)
-    if flat.is_neg():
-        flat = flat.resolve_neg()
-    total = 0
-    for number, begin in enumerate(range(0, flat.numel(), _WORD)):
+def _one(tensor: torch.Tensor) -> str:
+    found = hashlib.blake2b(digest_size=16)
+    for piece in _pieces(_stored(tensor.detach())):
         # On the host: temporaries on the device would grow the allocator's pool before it is measured.
-        piece = flat[begin : begin + _WORD].contiguous().cpu()
-        words = piece.view(whole) if whole is not None else piece.view(torch.uint8)
-        wide = words.to(torch.int64)
-        place = torch.arange(1, wide.numel() + 1, dtype=torch.int64)
-        # Wraps around: only equality matters, and the place makes a permutation visible.
-        total += int((wide * place).sum()) * (2 * number + 1)
-    return total
+        there = piece.contiguous().cpu().resolve_conj().resolve_neg()
+        found.update(ctypes.string_at(there.data_ptr(), there.numel() * there.element_size()))
+    return found.hexdigest()
+
+
+def _stored(tensor: torch.Tensor) -> torch.Tensor:
+    """A view with each stored element once (expanded dimensions cut to one), in the order of the storage."""
+    strides = tensor.stride()
+    for dimension, stride in enumerate(strides):
+        if stride == 0 and tensor.shape[dimension] > 1:
+            tensor = tensor.narrow(dimension, 0, 1)
+    return tensor.permute(sorted(range(tensor.dim()), key=lambda dimension: -strides[dimension]))
+
+
+def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The tensor in parts of bounded size, without a copy of the whole where it is not contiguous."""
+    if tensor.is_contiguous():
+        flat = tensor.reshape(-1)
+        yield from (flat[begin : begin + _PIECE] for begin in range(0, flat.numel(), _PIECE))
+    elif tensor.numel() <= _PIECE:
+        yield tensor
+    else:
+        longest = max(range(tensor.dim()), key=lambda dimension: tensor.shape[dimension])
+        rows = max(1, tensor.shape[longest] * _PIECE // tensor.numel())
+        for begin in range(0, tensor.shape[longest], rows):
+            yield from _pieces(tensor.narrow(longest, begin, min(rows, tensor.shape[longest] - begin)))

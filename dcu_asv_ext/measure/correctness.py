@@ -7,6 +7,7 @@ kept output judged against it, elementwise within the tolerance; one more output
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 
 import torch
 
-from .errors import Difference, StructureError, compare, leaves
+from .errors import Difference, Leaves, StructureError, compare, host_copy, leaves
 from .spec import Spec
 
 #: Host bytes of one kept output; beyond it only a subset of the elements is kept.
@@ -28,7 +29,7 @@ class Kept:
     """One output of a timed call, on the host. subset: element numbers kept of each leaf (None: all)."""
 
     number: int
-    leaves: dict[str, torch.Tensor]
+    leaves: Leaves
     subset: dict[str, torch.Tensor] | None = None
 
 
@@ -68,8 +69,8 @@ def keep(number: int, output: Any) -> Kept:
     found = dict(leaves(output))
     size = sum(one.numel() * one.element_size() for one in found.values())
     if size <= KEEP_BYTES:
-        return Kept(number, {path: one.to("cpu", copy=True) for path, one in found.items()})
-    subset, kept = {}, {}
+        return Kept(number, host_copy(Leaves(found)))
+    subset, kept = {}, Leaves()
     for path, one in found.items():
         subset[path] = subset_of(one.numel())
         kept[path] = one.reshape(-1)[subset[path].to(one.device)].cpu()
@@ -85,12 +86,10 @@ def subset_of(count: int) -> torch.Tensor:
 
 
 def judge_kept(kept: Kept, reference: Any, spec: Spec) -> Difference:
-    wanted = dict(leaves(reference))
-    if kept.subset is not None:
-        wanted = {
-            path: one.reshape(-1)[kept.subset[path].to(one.device)] if path in kept.subset else one
-            for path, one in wanted.items()
-        }
+    wanted = Leaves(leaves(reference))
+    for path, chosen in (kept.subset or {}).items():
+        if path in wanted:
+            wanted[path] = wanted[path].reshape(-1)[chosen.to(wanted[path].device)]
     return compare(kept.leaves, wanted, spec.rtol, spec.atol)
 
 
@@ -150,34 +149,54 @@ def judge_check(spec: Spec, verdicts: list[Any]) -> Judgement:
     metric is recorded and not judged.
     """
     found = Judgement(record={"correct": True, "checked": len(verdicts)})
+    worst: float | None = None
     for verdict in verdicts:
         value, tolerance, right = _verdict(spec, verdict)
-        worse = value is not None and not (found.record.get("task_metric") or float("-inf")) > value
-        if value is not None and (worse or value != value):
+        # NaN is the worst there is.
+        if value is not None and (worst is None or value > worst or math.isnan(value)) and worst == worst:
+            worst = value
             found.record |= {"task_metric": value, "tolerance": tolerance}
         if not right and not found.wrong:
             found.record["correct"] = False
-            found.wrong = (
-                "the check returned False" if value is None else f"task metric {value:g} exceeds {tolerance}"
-            )
-    if found.record.get("task_metric") is None:
+            found.wrong = _why_wrong(value, tolerance)
+    if worst is None:
         found.missing["task_metric"] = "the check returned no number"
+    elif not math.isfinite(worst):
+        found.missing["task_metric"] = f"the check returned {worst:g}, which is no finite number"
     return found
 
 
+def _why_wrong(value: float | None, tolerance: float | None) -> str:
+    if value is None:
+        return "the check returned False"
+    if not math.isfinite(value):
+        return f"the check returned {value:g}, which is no finite number"
+    return f"task metric {value:g} exceeds {tolerance:g}"
+
+
 def _verdict(spec: Spec, verdict: Any) -> tuple[float | None, float | None, bool]:
-    if isinstance(verdict, torch.Tensor):
-        verdict = verdict.item()
-    if isinstance(verdict, bool) or type(verdict).__name__ in ("bool_", "bool"):
-        return None, None, bool(verdict)
     tolerance = spec.atol
-    if isinstance(verdict, tuple) and len(verdict) == 2:
-        verdict, tolerance = verdict[0], float(verdict[1])
     try:
+        if isinstance(verdict, tuple) and len(verdict) == 2:
+            verdict, tolerance = _item(verdict[0]), float(_item(verdict[1]))
+        verdict = _item(verdict)
+        if isinstance(verdict, bool):
+            return None, None, verdict
         value = float(verdict)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise StructureError(
-            f"check returned {type(verdict).__name__}; return True or False, a number, or (number, tolerance)"
+            f"check returned {_named(verdict)}; return True or False, a number, or (number, tolerance)"
         ) from None
-    # NaN compares false, so it is wrong under every tolerance.
-    return value, tolerance, value <= tolerance if tolerance is not None else value == value
+    if not math.isfinite(value):
+        return value, tolerance, False
+    return value, tolerance, tolerance is None or value <= tolerance
+
+
+def _item(value: Any) -> Any:
+    """The Python number or truth value in a tensor or numpy scalar of one element."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def _named(verdict: Any) -> str:
+    name = type(verdict).__name__
+    return f"{name} {verdict!r}" if isinstance(verdict, (str, int, float, bool)) else name

@@ -13,6 +13,7 @@ from ..devices.base import Device
 from ..evidence.record import WRONG
 from .arguments import CallArguments, make_arguments
 from .correctness import Judgement, Kept, judge, judge_check
+from .errors import host_copy
 from .passes import Run
 
 #: Argument sets of which no timed output was kept are judged too, until the pass has taken this long.
@@ -72,6 +73,8 @@ def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
         output = arguments.call(spec.function)
         run.device.synchronize()
         if reset is not None:
+            # The output may be the very memory that the reset writes to.
+            output = host_copy(output)
             reset()
         judgements.append(judge(spec, kept, output, arguments.call(spec.reference)))
     if len(judgements) < len(run.sets):

@@ -56,11 +56,11 @@ def measure(request: Request, device: Device | None = None) -> Measured:
     spec = request.spec
     record = _new_record(request)
     cache = caches.prepare(spec.cache, request.cache_root, request.user_caches, os.environ)
-    if "process_wall" in spec.metrics:
-        _whole_process(request, record)
     run = Run(spec, device, request.options, record, ()) if device is not None else None
     error: BaseException | None = None
     try:
+        if "process_wall" in spec.metrics:
+            _whole_process(request, record)
         if run is None:
             from ..devices import select
 
@@ -99,8 +99,9 @@ def _measure_on(run: Run, request: Request) -> None:
     from .checksum import checksum
 
     spec, record, device = run.spec, run.record, run.device
-    run.stage = "setup"
+    run.stage = "work"
     record.work = facts.work_of(spec.work, request.params)
+    run.stage = "setup"
     begin = time.perf_counter()
     judging.seed_everything(record.seed or 0, device)
     run.sets = make_arguments(spec, request.params, device.torch_device)
@@ -155,15 +156,15 @@ def _teardown(run: Run, error: BaseException | None) -> BaseException | None:
     if run.spec.teardown is None or not run.sets:
         return error
     run.stage = "teardown"
-    try:
-        for arguments in run.sets:
+    for arguments in run.sets:
+        try:
             one_call(run.spec.teardown, [arguments])()
-    except Exception as fault:
-        if error is not None:
-            run.record.notes.append(f"teardown raised too: {type(fault).__name__}: {fault}")
-            return error
-        _record_fault(run.record, run, fault)
-        return fault
+        except (Exception, SystemExit) as fault:
+            if run.record.status != OK:
+                run.record.notes.append(f"teardown raised too: {type(fault).__name__}: {fault}")
+                continue
+            _record_fault(run.record, run, fault)
+            error = fault
     return error
 
 
@@ -181,8 +182,8 @@ def _whole_process(request: Request, record: Measurement) -> None:
 
     try:
         taken = time_process(request)
-    except ProcessFailed as fault:
-        record.missing["process_wall"] = str(fault)
+    except (ProcessFailed, OSError, LookupError, ValueError) as fault:
+        record.missing["process_wall"] = str(fault) or f"{type(fault).__name__} while it was measured"
         return
     record.times["process_wall"] = [taken.seconds]
     record.batch["process_wall"] = 1
