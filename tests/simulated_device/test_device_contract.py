@@ -17,9 +17,11 @@ from . import build
 
 HERE = Path(__file__).resolve().parent
 FORMS = tuple(build.FORMS)
+MODULES = [str(HERE / f"contract_{subject}.py") for subject in ("time", "data", "errors")]
 CHECKS = [
     node.name
-    for node in ast.parse((HERE / "contract.py").read_text()).body
+    for module in MODULES
+    for node in ast.parse(Path(module).read_text()).body
     if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
 ]
 
@@ -43,9 +45,11 @@ def contract_results(form: str, folder: Path) -> dict[str, str]:
     build.build(form)
     report = folder / f"{form}.xml"
     done = run(
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(HERE)),
-        *("--import-mode", "importlib", f"--junitxml={report}", str(HERE / "contract.py")),
+        *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "contract_support"),
+        *("-c", os.devnull, f"--rootdir={HERE}", "--import-mode=importlib"),
+        *(f"--junitxml={report}", *MODULES),
         folder=folder,
+        PYTHONPATH=str(HERE),
         SIM_FORM=form,
         SIM_DEVICES="2",
     )
