@@ -263,10 +263,8 @@ def write_startup(site_packages: Path, arguments: dict[str, Sequence[str]]) -> N
     path = site_packages / f"{STARTUP_MODULE}.py"
     if not (path.is_file() and path.read_text(encoding="utf-8") == text):
         write_atomically(path, text)
-        # By the source's hash, not its time: a rewrite within the same second must count.
-        py_compile.compile(
-            str(path), invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH, doraise=True
-        )
+        # Left to Python, a rewrite within the same second would not count.
+        py_compile.compile(str(path), doraise=True)
     pth = site_packages / STARTUP_PTH
     if not pth.is_file():
         write_atomically(pth, f"import {STARTUP_MODULE}\n")

@@ -103,23 +103,20 @@ def test_an_interrupted_install_is_redone(tmp_path: Path, shared: tuple[Project,
 
 def test_two_runs_at_once_share_one_checkout(tmp_path: Path) -> None:
     project = Project(tmp_path)
-    one, two = (project.commit({"tinyproj.py": f"def value(): return {value}\n"}) for value in (1, 2))
+    project.commit({"readme.md": ""})
+    commits = [project.commit({"tinyproj.py": f"def value(): return {value}\n"}) for value in (1, 2)]
     project.benchmarks("import tinyproj\ndef track_value(): return tinyproj.value()")
     project.configure()
-    runs = [
-        project.start("run", "--dry-run", "-v", f"HASHFILE:{tmp_path / c}")
-        for c in (one, two)
-        if _listed(tmp_path, c)
-    ]
+    (project.suite / "results" / "box").mkdir(parents=True)
+    runs = []
+    for commit in commits:
+        # Two asv that share a home, or make the results folder together, trip over each other before they come here.
+        home = shutil.copytree(project.home, tmp_path / f"home-{commit}")
+        runs.append(project.start("run", "--dry-run", "-v", f"{commit}^!", HOME=str(home)))
     outs = [run.communicate(timeout=120)[0] for run in runs]
-    assert [run.returncode for run in runs] == [0, 0], outs
+    assert [run.returncode for run in runs] == [0, 0], "\n".join(outs)
     for out, value in zip(outs, (1, 2), strict=True):
         assert any("track_value" in line and line.split()[-1] == str(value) for line in out.splitlines()), out
-
-
-def _listed(folder: Path, commit: str) -> bool:
-    (folder / commit).write_text(commit + "\n")
-    return True
 
 
 def test_hatchling_and_a_subfolder(tmp_path: Path) -> None:
@@ -212,6 +209,19 @@ def test_what_it_cannot_do_is_refused(tmp_path: Path, settings: dict[str, object
     assert "Traceback" not in out
     assert not (project.suite / "results" / "box").exists() or not list(
         project.suite.glob("results/box/*-*.json")
+    )
+
+
+def test_a_copy_in_front_of_the_commits_own_is_refused(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.commit({"tinyproj.py": "def value(): return 1\n"})
+    write(tmp_path / "copy", {"tinyproj.py": "def value(): return 99\n"})
+    project.benchmarks("import tinyproj\ndef track_value(): return tinyproj.value()")
+    project.configure()
+    out = project.asv("run", code=1, ASV_PYTHONPATH=str(tmp_path / "copy"))
+    assert (
+        f"would be imported from {tmp_path / 'copy' / 'tinyproj.py'}, not from the commit's own environment"
+        in out
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -168,7 +170,27 @@ def test_a_rewritten_start_up_module_counts_within_the_same_second(tmp_path: Pat
         install.write_startup(tmp_path, {"own": ("aaaa",), "withheld": (name,)})
         program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import _dcu_overlay\n"
         program += "print(*next(f for f in sys.meta_path if type(f).__name__ == 'ProjectFinder').withheld)"
-        return subprocess.check_output([sys.executable, "-c", program], text=True).strip()
+        environ = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        return subprocess.check_output([sys.executable, "-c", program], env=environ, text=True).strip()
 
     assert [asked("bbbb"), asked("cccc"), asked("cccc")] == ["bbbb", "cccc", "cccc"]
     assert (tmp_path / install.STARTUP_PTH).read_text() == "import _dcu_overlay\n"
+
+
+def test_pip_comes_from_the_parent_else_from_python_else_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Env:
+        ran: ClassVar[list[list[str]]] = []
+
+        def run_executable(self, executable: str, args: list[str], **_: object) -> None:
+            self.ran.append([executable, *args])
+
+    there = {"pip", "ensurepip"}
+    monkeypatch.setattr(install, "_importable", there.__contains__)
+    install.prepare_pip(Env())
+    assert Env.ran == []
+    there.remove("pip")
+    install.prepare_pip(Env())
+    assert Env.ran == [["python", "-m", "ensurepip", "--default-pip"]]
+    there.remove("ensurepip")
+    with pytest.raises(InstallError, match="pip is not installed beside asv"):
+        install.prepare_pip(Env())
