@@ -1,6 +1,6 @@
 """Calls per sample, fixed per benchmark, parameters, device kind and machine.
 
-The first measurement chooses, the evidence keeps it, and this index (one line per choice, the last one holds) saves
+The first measurement chooses, the evidence keeps it, and this index (one line per choice, the first one holds) saves
 reading a machine's whole evidence again. The index can be deleted: it is rebuilt from the evidence.
 """
 
@@ -10,9 +10,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..evidence.record import OK
 from ..evidence.store import SUFFIX, append_line, iter_lines, read, replace_text
+from ..metrics import PROTOCOL
 
 INDEX = "batch-sizes.dcu"
+
+#: What torch calls these kinds. Which one a "cuda" device is shows only in the measuring process, and the choice
+#: has to be found before it starts.
+_DEVICE_TYPES = {"dcu": "cuda", "hip": "cuda"}
 
 
 def key_of(record: dict[str, Any]) -> str:
@@ -21,7 +27,14 @@ def key_of(record: dict[str, Any]) -> str:
 
 
 def key(benchmark: str, params: dict[str, str], device_kind: str) -> str:
-    return json.dumps([benchmark, params, device_kind], sort_keys=True)
+    return json.dumps([benchmark, params, _DEVICE_TYPES.get(device_kind, device_kind)], sort_keys=True)
+
+
+def chooses(record: dict[str, Any]) -> bool:
+    """Whether this measurement's batch sizes are to be kept: not those of --quick's single sample."""
+    if record["status"] != OK or record["protocol"] != PROTOCOL:
+        return False
+    return "latency" in (record.get("batch") or {}) and len(record["times"].get("latency") or ()) > 1
 
 
 class BatchIndex:
@@ -36,39 +49,38 @@ class BatchIndex:
         return self._load().get(key(benchmark, params, device_kind), {})
 
     def learn(self, record: dict[str, Any]) -> None:
-        """Keep a measurement's batch sizes, if they are new."""
-        batch = record.get("batch") or {}
-        if "latency" not in batch or (record.get("switches") or {}).get("quick"):
+        """Keep a measurement's batch sizes, if they are the first ones."""
+        if not chooses(record):
             return
         known = self._load()
-        if known.get(key_of(record)) != batch:
-            known[key_of(record)] = batch
-            append_line(self.path, json.dumps([key_of(record), batch]) + "\n")
+        if key_of(record) not in known:
+            known[key_of(record)] = record["batch"]
+            append_line(self.path, json.dumps([key_of(record), record["batch"]]) + "\n")
 
     def _load(self) -> dict[str, dict[str, int]]:
         if self._known is None:
             self._known = {}
-            if self.path.exists():
-                self._read_index(self._known)
-            else:
+            if not self.path.exists() or not self._read_index(self._known):
                 self._rebuild(self._known)
         return self._known
 
-    def _read_index(self, known: dict[str, dict[str, int]]) -> None:
+    def _read_index(self, known: dict[str, dict[str, int]]) -> bool:
+        """Whether every line could be read; the evidence still has what a torn one said."""
+        whole = True
         for line in iter_lines(self.path):
             try:
                 name, batch = json.loads(line)
-                known[name] = {str(one): int(count) for one, count in batch.items()}
+                known.setdefault(name, {str(one): int(count) for one, count in batch.items()})
             except (ValueError, TypeError, AttributeError):
-                # A torn line loses one choice; the evidence still has it.
-                continue
+                whole = False
+        return whole
 
     def _rebuild(self, known: dict[str, dict[str, int]]) -> None:
         files = sorted(self.path.parent.glob(f"*{SUFFIX}"), key=lambda one: one.stat().st_mtime)
         for path in files:
             for record in read(path).records:
-                if "latency" in (record.get("batch") or {}):
-                    known[key_of(record)] = record["batch"]
+                if chooses(record):
+                    known.setdefault(key_of(record), record["batch"])
         if known:
             lines = [json.dumps([name, batch]) + "\n" for name, batch in known.items()]
             replace_text(self.path, "".join(lines))
