@@ -10,14 +10,16 @@ from ..evidence.store import SUFFIX, iter_lines, parse_line
 def simulated_files(results: Path) -> list[str]:
     """Evidence files (relative names) with a measurement of a simulated device.
 
-    One file is one environment, so its first readable line speaks for it.
+    One file is one environment, so the first line whose device was described speaks for it; the line of a process
+    that crashed describes none.
     """
     found = []
     for path in sorted(results.glob(f"*/*{SUFFIX}")):
         for line in iter_lines(path):
             record = parse_line(line)
-            if record is not None and record["device"].get("kind"):
-                if record["device"].get("simulated"):
+            device = record["device"] if record is not None else None
+            if isinstance(device, dict) and "simulated" in device:
+                if device["simulated"]:
                     found.append(str(path.relative_to(results)))
                 break
     return found

@@ -1,0 +1,46 @@
+"""Figures of a simulated device are found before a site is made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dcu_asv_ext.asv_plugin.publishing import simulated_files
+
+from .fakes import record
+
+SIMULATED = {"kind": "dcu", "simulated": True}
+REAL = {"kind": "dcu", "simulated": False}
+#: What stands in the line of a process that crashed.
+CRASHED = {"kind": "cuda"}
+
+
+def write(results: Path, name: str, *devices: Any) -> None:
+    path = results / "box" / f"{name}.evidence.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps({**record(), "device": one}) + "\n" for one in devices))
+
+
+def test_only_files_of_a_simulated_device_are_found(tmp_path: Path) -> None:
+    write(tmp_path, "a", REAL, REAL)
+    write(tmp_path, "b", SIMULATED)
+    write(tmp_path, "c")
+    assert simulated_files(tmp_path) == ["box/b.evidence.jsonl"]
+
+
+def test_a_crash_on_the_first_line_hides_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "a", CRASHED, {}, SIMULATED)
+    write(tmp_path, "b", CRASHED, REAL)
+    assert simulated_files(tmp_path) == ["box/a.evidence.jsonl"]
+
+
+def test_torn_and_foreign_lines_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "a", "no mapping", SIMULATED)
+    path = tmp_path / "box" / "a.evidence.jsonl"
+    path.write_text('{"benchmark": "to\n[1]\n' + path.read_text())
+    assert simulated_files(tmp_path) == ["box/a.evidence.jsonl"]
+
+
+def test_without_results_there_is_nothing(tmp_path: Path) -> None:
+    assert simulated_files(tmp_path / "absent") == []
