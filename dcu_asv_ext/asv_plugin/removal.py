@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from ..evidence.store import SUFFIX, read, rewrite
+from ..evidence.store import SUFFIX, iter_lines, parse_line, replace_text
 
 
 def remove_metrics(evidence: Path, names: Iterable[str]) -> None:
-    """Drop the series `<module>.<function>.<metric>`; a measurement without any series left goes whole."""
+    """Drop the series `<module>.<function>.<metric>`; a measurement without any series left goes whole.
+
+    Lines that are no evidence stay as they are.
+    """
     if not evidence.exists():
         return
     gone: dict[str, set[str]] = {}
     for name in names:
         family, _, metric = name.rpartition(".")
         gone.setdefault(family, set()).add(metric)
-    kept: list[dict[str, Any]] = []
-    changed = False
-    for record in read(evidence).records:
-        metrics = gone.get(record["benchmark"])
-        if metrics:
-            changed = True
-            record["metrics"] = [one for one in record["metrics"] if one not in metrics]
-            if not record["metrics"]:
-                continue
-        kept.append(record)
-    if changed:
-        rewrite(evidence, kept)
-        _forget_session(evidence)
+    before = list(iter_lines(evidence))
+    after = [left for line in before if (left := _without(line, gone)) is not None]
+    if after == before:
+        return
+    if after:
+        replace_text(evidence, "".join(after))
+    else:
+        evidence.unlink()
+    _forget_session(evidence)
+
+
+def _without(line: str, gone: dict[str, set[str]]) -> str | None:
+    """The line without the metrics that go; None where nothing is left of it."""
+    record = parse_line(line)
+    metrics = gone.get(record["benchmark"]) if record is not None else None
+    if record is None or not metrics or not metrics & set(record["metrics"]):
+        return line
+    record["metrics"] = [one for one in record["metrics"] if one not in metrics]
+    return json.dumps(record, separators=(",", ":")) + "\n" if record["metrics"] else None
 
 
 def remove_all(evidence: Path) -> None:
