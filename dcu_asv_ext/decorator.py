@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-from .measure.arguments import parameter_problem
+from .measure.arguments import parameter_problem, signature_of
 from .measure.spec import CACHE_MODES, DEFAULT_ROUNDS, DEFAULT_TIMEOUT, Samples, Spec
 from .measure.version import versions
 from .metrics import DEFAULT_METRICS, METRICS, NEEDS_CHECK, NEEDS_REFERENCE
@@ -21,6 +22,9 @@ _OPTIONS = (
 )  # fmt: skip
 _CALLABLES = ("setup", "teardown", "reset", "reference", "check")
 _KINDS = ("workload", "micro")
+_NO_METHODS = (
+    "methods of asv classes are not supported; make it a module-level function, with setup= and params="
+)
 
 
 def samples(sets: Sequence[Any]) -> Samples:
@@ -41,7 +45,10 @@ def benchmark(function: Any = None, /, **options: Any) -> Any:
 
     Raises TypeError or ValueError, in one sentence, for anything it cannot take.
     """
-    module = sys._getframe(1).f_globals.get("__name__", "")
+    frame = sys._getframe(1)
+    module = frame.f_globals.get("__name__", "")
+    if frame.f_locals is not frame.f_globals and {"__module__", "__qualname__"} <= set(frame.f_locals):
+        raise TypeError(f"@dcu.benchmark in class {frame.f_locals['__qualname__']}: {_NO_METHODS}")
     if function is not None:
         return _family(function, options, module)
     return lambda decorated: _family(decorated, options, module)
@@ -80,9 +87,11 @@ def _family(function: Any, options: dict[str, Any], module: str) -> Any:
         "__module__": module,
         "__qualname__": spec.name,
         "__wrapped__": staticmethod(function),
-        "__signature__": inspect.signature(function),
         "_dcu_spec": spec,
     }
+    signature = signature_of(function)
+    if signature is not None:
+        base["__signature__"] = signature
     methods = {metric: _method(spec, metric, function, options) for metric in spec.metrics}
     made = _Family(spec.name, (), {**base, **methods})
     _refuse_double(spec, made)
@@ -127,8 +136,10 @@ def make_spec(function: Any, options: dict[str, Any], module: str) -> Spec:
             raise TypeError(f"{label}: {key} must be a function, not {type(options[key]).__name__}")
     params = _params(label, function, options.get("params"))
     _check_signatures(label, function, options, params)
-    name = options.get("name") or function.__name__
-    if not str(name).isidentifier():
+    name = options.get("name") or getattr(function, "__name__", None)
+    if name is None:
+        raise TypeError(f"{label}: it has no name of its own; give one with name=")
+    if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"{label}: name={name!r} must be a Python identifier: asv's names are dotted")
     chosen = _metrics(label, options)
     settings = _settings(label, options)
@@ -150,12 +161,12 @@ def make_spec(function: Any, options: dict[str, Any], module: str) -> Spec:
         metrics=chosen,
         versions=made,
         rounds=_positive(label, "rounds", options.get("rounds", DEFAULT_ROUNDS)),
-        timeout=float(options.get("timeout") or DEFAULT_TIMEOUT),
+        timeout=_timeout(label, options.get("timeout"), function),
         rtol=_tolerance(label, "rtol", options.get("rtol")),
         atol=_tolerance(label, "atol", options.get("atol")),
         work=_work(label, options.get("work")),
         kind=_one_of(label, "kind", options.get("kind", "workload"), _KINDS),
-        variant=options.get("variant"),
+        variant=_variant(label, options.get("variant")),
         **callables,
         **settings,
     )
@@ -163,7 +174,7 @@ def make_spec(function: Any, options: dict[str, Any], module: str) -> Spec:
 
 def _settings(label: str, options: dict[str, Any]) -> dict[str, Any]:
     return {
-        "mutates": bool(options.get("mutates", False)),
+        "mutates": _truth(label, "mutates", options.get("mutates", False)),
         "cache": _one_of(label, "cache", options.get("cache") or "session", CACHE_MODES),
         "repeat": _repeat(label, options.get("repeat", 0)),
     }
@@ -176,22 +187,36 @@ def _check_function(function: Any) -> None:
             "for several cases use params"
         )
     qualname = getattr(function, "__qualname__", "")
-    parameters = list(inspect.signature(function).parameters)
+    signature = signature_of(function)
+    parameters = list(signature.parameters) if signature is not None else []
     if (
         "." in qualname
         and not qualname.rpartition(".")[0].endswith("<locals>")
         and parameters[:1] == ["self"]
     ):
+        raise TypeError(f"@dcu.benchmark on {qualname}: {_NO_METHODS}")
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise TypeError(
-            f"@dcu.benchmark on {qualname}: methods of asv classes are not supported; "
-            "make it a module-level function, with setup= and params="
+            f"@dcu.benchmark on {qualname}: calling a coroutine or generator function does none of its work; "
+            "decorate an ordinary function that runs it to its end"
         )
 
 
+def _marked_params(label: str, function: Any) -> dict[str, list[Any]] | None:
+    """What asv's own `parameterize` mark below ours declares."""
+    values, names = getattr(function, "params", None), getattr(function, "param_names", None)
+    if not values or not isinstance(values, (list, tuple)):
+        return None
+    if not all(isinstance(one, (list, tuple)) for one in values):
+        values = [values]
+    if not names or len(names) != len(values):
+        raise TypeError(f"{label}: its asv params have no param_names; give params= with names instead")
+    return {name: list(one) for name, one in zip(names, values, strict=True)}
+
+
 def _params(label: str, function: Any, given: Any) -> dict[str, list[Any]]:
-    if given is None and getattr(function, "params", None):
-        names = list(getattr(function, "param_names", []))
-        given = dict(zip(names, function.params, strict=True)) if names else None
+    if given is None:
+        given = _marked_params(label, function)
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -212,6 +237,8 @@ def _check_signatures(
     label: str, function: Any, options: dict[str, Any], params: dict[str, list[Any]]
 ) -> None:
     setup = options.get("setup")
+    if setup is None and signature_of(function) is None and params:
+        raise TypeError(f"{label}: it does not tell its parameters; give setup= to make its arguments")
     problem = parameter_problem("setup" if setup else "the function", setup or function, params)
     if problem is not None:
         raise TypeError(f"{label}: {problem}")
@@ -221,13 +248,15 @@ def _metrics(label: str, options: dict[str, Any]) -> tuple[str, ...]:
     given = options.get("metrics")
     if isinstance(given, str):
         raise TypeError(f"{label}: metrics must be a list of names; write metrics=[{given!r}]")
+    if given is not None and not isinstance(given, (list, tuple, set, frozenset)):
+        raise TypeError(f"{label}: metrics must be a list of names, not {given!r}")
     wanted: list[str] = []
     for name in given if given is not None else [...]:
         wanted += DEFAULT_METRICS if name is ... else [name]
     if options.get("check") is not None and given is None:
         wanted.append("task_metric")
     for name in wanted:
-        if name not in METRICS:
+        if not isinstance(name, str) or name not in METRICS:
             raise ValueError(f"{label}: unknown metric {name!r}{_suggest(str(name), tuple(METRICS))}")
     asked = set(wanted)
     if options.get("reference") is None:
@@ -253,15 +282,15 @@ def _suggest(word: str, known: Sequence[str]) -> str:
 
 
 def _positive(label: str, name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if not _whole(value) or value < 1:
         raise ValueError(f"{label}: {name} must be a whole number of at least 1, not {value!r}")
-    return value
+    return int(value)
 
 
 def _tolerance(label: str, name: str, value: Any) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+    if not _finite(value) or value < 0:
         raise ValueError(f"{label}: {name} must be a number of at least 0, not {value!r}")
     return float(value)
 
@@ -272,7 +301,7 @@ def _work(label: str, given: Any) -> Mapping[str, Any]:
     if not isinstance(given, Mapping) or not set(given) <= {"flop", "bytes"}:
         raise ValueError(f'{label}: work takes {{"flop": ..., "bytes": ...}}, not {given!r}')
     for key, value in given.items():
-        if not callable(value) and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        if not callable(value) and not _finite(value):
             raise ValueError(f"{label}: work[{key!r}] must be a number or a function of the parameters")
     return dict(given)
 
@@ -284,13 +313,43 @@ def _one_of(label: str, name: str, value: Any, known: Sequence[str]) -> str:
 
 
 def _repeat(label: str, value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if _whole(value) and value >= 0:
         return value
-    if isinstance(value, (tuple, list)) and len(value) == 3 and all(part > 0 for part in value):
+    if isinstance(value, (tuple, list)) and len(value) == 3 and _whole(value[0]) and _whole(value[1]):
         low, high, seconds = value
-        if low <= high:
-            return (int(low), int(high), float(seconds))
+        if 0 < low <= high and _finite(seconds) and seconds > 0:
+            return (low, high, float(seconds))
     raise ValueError(f"{label}: repeat must be a count or (min count, max count, max seconds), not {value!r}")
+
+
+def _timeout(label: str, value: Any, function: Any) -> float:
+    """The keyword's, or that of asv's `timeout` mark below ours."""
+    if value is None:
+        marked = getattr(function, "timeout", None)
+        value = marked if _finite(marked) else DEFAULT_TIMEOUT
+    if not _finite(value) or value <= 0:
+        raise ValueError(f"{label}: timeout must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
+def _variant(label: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{label}: variant must be text, not {value!r}")
+    return value
+
+
+def _truth(label: str, name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{label}: {name} must be True or False, not {value!r}")
+    return value
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _refuse_double(spec: Spec, made: Any) -> None:
@@ -300,10 +359,16 @@ def _refuse_double(spec: Spec, made: Any) -> None:
         other = spec_of(value)
         if other is None or other.family != spec.family or other.module != spec.module:
             continue
-        if _place(other.function) != _place(spec.function):
+        if _place(other.function) != _place(spec.function) or (
+            other.function is spec.function and _asked(other) != _asked(spec)
+        ):
             raise ValueError(
                 f"two benchmarks are named {spec.family} (also {attribute}); tell them apart with name="
             )
+
+
+def _asked(spec: Spec) -> tuple[str, str]:
+    return repr(spec.params), repr(spec.versions)
 
 
 def _place(function: Any) -> tuple[str, str, int]:

@@ -21,9 +21,20 @@ class CallArguments:
         return function(*self.args, **self.kwargs)
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """None for a builtin (such as `torch.matmul`) that tells no signature."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
 def by_name(function: Callable[..., Any], available: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the available values that the function names as parameters."""
-    parameters = inspect.signature(function).parameters.values()
+    signature = signature_of(function)
+    if signature is None:
+        return {}
+    parameters = signature.parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return dict(available)
     return {p.name: available[p.name] for p in parameters if p.name in available}
@@ -55,9 +66,8 @@ def make_arguments(spec: Spec, params: Mapping[str, Any], device: Any) -> list[C
 
 def parameter_problem(role: str, function: Callable[..., Any], names: Mapping[str, Any]) -> str | None:
     """Why `function` cannot be called with parameters of these names (plus `device`), or None."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
+    signature = signature_of(function)
+    if signature is None:
         return None
     parameters = list(signature.parameters.values())
     if any(p.kind is p.POSITIONAL_ONLY for p in parameters):

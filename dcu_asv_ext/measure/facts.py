@@ -88,7 +88,7 @@ def watch_empty_cache() -> Iterator[list[int]]:
 
 
 def work_of(given: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, float]:
-    """flop and bytes of one call; functions are given the parameters they name."""
+    """flop and bytes of one call; functions are given the parameters (and the device) that they name."""
     from .arguments import by_name
 
     return {

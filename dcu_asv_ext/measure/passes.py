@@ -8,7 +8,7 @@ from typing import Any
 
 from ..devices.base import Device, NotMeasured
 from ..evidence.record import Measurement
-from .arguments import CallArguments
+from .arguments import CallArguments, signature_of
 from .calls import batched, one_call
 from .correctness import Keeper, Kept
 from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
@@ -66,9 +66,8 @@ class Run:
         function = self.spec.reset
         if function is None:
             return None
-        import inspect
-
-        if not inspect.signature(function).parameters:
+        signature = signature_of(function)
+        if signature is not None and not signature.parameters:
             return function
         return one_call(function, self.sets if sets is None else sets)
 

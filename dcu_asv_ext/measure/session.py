@@ -100,7 +100,7 @@ def _measure_on(run: Run, request: Request) -> None:
 
     spec, record, device = run.spec, run.record, run.device
     run.stage = "work"
-    record.work = facts.work_of(spec.work, request.params)
+    record.work = facts.work_of(spec.work, {"device": device.torch_device, **request.params})
     run.stage = "setup"
     begin = time.perf_counter()
     judging.seed_everything(record.seed or 0, device)

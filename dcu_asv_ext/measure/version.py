@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from ..metrics import METRICS, NEEDS_CHECK, NEEDS_REFERENCE, PROTOCOL
@@ -53,22 +54,24 @@ def source_of(thing: Any, module: str) -> str:
         return f"{owner}.{name}"
     try:
         return normalised_source(function)
-    except (OSError, TypeError, SyntaxError):
+    except (OSError, TypeError, SyntaxError, AttributeError):
         # Made at run time (functools.partial, exec): there is no text to follow.
         return f"{owner}.{name}"
 
 
 def normalised_source(function: Callable[..., Any]) -> str:
-    """Source text without comments, layout, docstrings, decorators and annotations."""
-    tree = ast.parse(textwrap.dedent(_statement(function)))
+    """Source text without comments, layout, docstrings, annotations, and the decorators that only describe."""
     if getattr(function, "__name__", "") == "<lambda>":
-        lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
-        same = [node for node in lambdas if _argument_names(node) == _code_names(function)]
-        chosen = same or lambdas
-        return " ".join(ast.unparse(node) for node in chosen)
+        return "\n".join(ast.unparse(node) for node in _lambdas(function))
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    outermost = tree.body[0]
+    if isinstance(outermost, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        names = getattr(function, "__globals__", {})
+        outermost.decorator_list = [
+            node for node in outermost.decorator_list if not _only_describes(node, names)
+        ]
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            node.decorator_list = []
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str):
                 node.body = node.body[1:] or [ast.Pass()]
@@ -79,26 +82,43 @@ def normalised_source(function: Callable[..., Any]) -> str:
     return ast.unparse(tree)
 
 
-def _statement(function: Callable[..., Any]) -> str:
-    """The function's source; for a lambda inside a call, the lines around it that parse."""
-    lines, start = inspect.getsourcelines(function)
-    text = textwrap.dedent("".join(lines))
-    try:
-        ast.parse(text)
-        return text
-    except SyntaxError:
-        if getattr(function, "__name__", "") != "<lambda>":
-            raise
-    module_lines = inspect.getsource(inspect.getmodule(function) or function).splitlines(keepends=True)
-    tree = ast.parse("".join(module_lines))
-    enclosing = [
+def _only_describes(decorator: ast.expr, names: dict[str, Any]) -> bool:
+    """Whether it is ours or a mark of asv's. Any other (`torch.no_grad()`) is part of what is measured."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    path = []
+    while isinstance(target, ast.Attribute):
+        path.append(target.attr)
+        target = target.value
+    found = names.get(target.id) if isinstance(target, ast.Name) else None
+    for name in reversed(path):
+        found = getattr(found, name, None)
+    return (getattr(found, "__module__", None) or "").split(".")[0] in ("dcu_asv_ext", "asv_runner")
+
+
+def _lambdas(function: Callable[..., Any]) -> list[ast.Lambda]:
+    """The lambda in its module's source; where several cannot be told apart, all of them."""
+    code = function.__code__
+    lines, _ = inspect.findsource(function)
+    found = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Lambda)
-        and node.lineno <= start + len(lines) - 1
-        and start <= (node.end_lineno or 0)
+        for node in ast.walk(ast.parse("".join(lines)))
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
     ]
-    return "\n".join(ast.unparse(node) for node in enclosing)
+    named = [node for node in found if _argument_names(node) == _code_names(function)] or found
+    return [node for node in named if _holds(node.body, code)] or named
+
+
+def _holds(body: ast.expr, code: CodeType) -> bool:
+    """Whether all of the code was compiled from this text (which Python tells from 3.11 on)."""
+    if not hasattr(code, "co_positions"):
+        return True
+    begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    for line, last_line, column, last_column in code.co_positions():
+        if None in (line, last_line, column, last_column) or (line, column) == (last_line, last_column):
+            continue
+        if (line, column) < begin or (last_line, last_column) > end:
+            return False
+    return True
 
 
 def _argument_names(node: ast.Lambda) -> list[str]:
@@ -107,7 +127,5 @@ def _argument_names(node: ast.Lambda) -> list[str]:
 
 
 def _code_names(function: Callable[..., Any]) -> list[str]:
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
+    code = function.__code__
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
