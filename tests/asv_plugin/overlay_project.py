@@ -34,6 +34,11 @@ def write(root: Path, files: Mapping[str, str]) -> None:
         path.write_text(textwrap.dedent(text).lstrip("\n"))
 
 
+def valued(value: int) -> dict[str, str]:
+    """A setuptools project whose function returns `value`."""
+    return {"pyproject.toml": SETUPTOOLS, "tinyproj/__init__.py": f"def value(): return {value}\n"}
+
+
 class Project:
     """A repository in `root/repo`, a suite in `root/suite`, asv's home in `root/home`."""
 
