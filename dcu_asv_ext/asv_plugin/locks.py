@@ -12,6 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+#: The first one that is set holds: HIP reads both.
+_HIP_LISTS = ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+
 
 class Held(Exception):
     """Somebody else holds the lock; the text says who, as far as is known."""
@@ -48,10 +51,19 @@ class FileLock:
             stream.close()
 
     def _open(self) -> IO[str]:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
-        with suppress(PermissionError):
-            os.chmod(self.path, 0o666)
-        return os.fdopen(descriptor, "r+", encoding="utf-8")
+        return os.fdopen(self._descriptor(), "r+", encoding="utf-8")
+
+    def _descriptor(self) -> int:
+        """Never O_CREAT on a file that is there: in a shared sticky folder Linux refuses that to all but its owner
+        (fs.protected_regular).
+        """
+        while True:
+            with suppress(FileNotFoundError):
+                return os.open(self.path, os.O_RDWR | os.O_NOFOLLOW)
+            with suppress(FileExistsError):
+                made = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+                os.fchmod(made, 0o666)
+                return made
 
     def _still_the_file(self, stream: IO[str]) -> bool:
         """The path may have been replaced between opening and locking."""
@@ -104,11 +116,17 @@ def card_lock(kind: str, environ: Mapping[str, str]) -> FileLock | None:
 
 
 def physical_card(kind: str, environ: Mapping[str, str]) -> str:
-    """What the selected card is called outside this process: the entry of the visible-devices variable."""
+    """What the selected card is called outside this process, as far as the environment tells.
+
+    HIP's (or CUDA's) list counts within the list of the runtime below it, ROCR's. An identifier stays one.
+    """
     wanted = environ.get("DCU_ASV_DEVICE", "")
-    index = int(wanted.rpartition(":")[2]) if re.fullmatch(r"\w+:\d+", wanted) else 0
-    for variable in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"):
-        entries = [one.strip() for one in environ.get(variable, "").split(",") if one.strip()]
-        if index < len(entries):
-            return f"{'sim' if kind == 'sim' else 'gpu'}-{entries[index]}"
-    return f"{'sim' if kind == 'sim' else 'gpu'}-{index}"
+    name = wanted.rpartition(":")[2] if re.fullmatch(r"\w+:\d+", wanted) else "0"
+    if kind == "sim":
+        return f"sim-{name}"
+    upper = next((one for one in _HIP_LISTS if environ.get(one)), None)
+    for variable in (upper, "ROCR_VISIBLE_DEVICES"):
+        entries = [one.strip() for one in environ.get(variable or "", "").split(",") if one.strip()]
+        if name.isdigit() and int(name) < len(entries):
+            name = entries[int(name)]
+    return f"gpu-{name}"
