@@ -1,9 +1,10 @@
 """Peak tensor memory of one call on the CPU.
 
-torch keeps no such counter, but its profiler writes the running total at every allocation into its trace. Two
-things are missing there and added here: what was alive before (found by the garbage collector), and when parts
-of that were freed during the call (the profiler passes over memory that it did not see being allocated, so a
-training step that replaces its gradients would seem to hold both sets at once). Not in the baseline: tensors
+torch keeps no such counter, but its profiler writes every allocation into its trace. Two things are missing
+there and added here: what was alive before (found by the garbage collector), and when parts of that were freed
+during the call (the profiler passes over memory that it did not see being allocated, so a training step that
+replaces its gradients would seem to hold both sets at once).
+Not in the baseline: tensors
 that C++ alone holds, as those that a graph kept from before saved for its backward pass.
 """
 
@@ -16,10 +17,10 @@ import re
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ _PROBE_BYTES = 4099
 # The order of the fields inside "args" is not the same in every torch.
 _ALLOCATION = re.compile(
     rb'"name": "\[memory\]"[^{}]*?"ts": ([0-9.]+)[^{}]*?"args": \{'
-    rb'(?=[^{}]*"Device Type": 0\b)(?=[^{}]*"Total Allocated": (\d+))(?=[^{}]*"Bytes": (-?\d+))'
+    rb'(?=[^{}]*"Device Type": 0\b)(?=[^{}]*"Addr": (\d+))(?=[^{}]*"Bytes": (-?\d+))'
 )
 _FREE = re.compile(rb'"name": "' + _FREED.encode() + rb'(\d+)"[^{}]*?"ts": ([0-9.]+)')
 
@@ -64,7 +65,7 @@ def cpu_peak_memory(call: Callable[[], object], torch: Any) -> MemoryPeaks:
         baseline_allocated=baseline,
         peak_allocated=baseline + allocations.peak,
         after_allocated=baseline + allocations.end,
-        method="live CPU tensors before the call, and the profiler's running total of allocations during it",
+        method="live CPU tensors before the call, and the profiler's record of allocations during it",
         missing=missing,
     )
 
@@ -145,7 +146,7 @@ def _profiled(
         warnings.simplefilter("ignore", FutureWarning)
         profile = torch.autograd.profiler.profile(use_cpu=True, profile_memory=True)
     with profile:
-        # Proves that allocations are seen, and gives the running total at the start.
+        # Proves that allocations are seen.
         torch.empty(_PROBE_BYTES, dtype=torch.uint8)
         earlier = len(freed)
         baseline = sum(sizes) - sum(sizes[number] for number in freed[:earlier])
@@ -158,24 +159,34 @@ def _profiled(
 
 
 def read_allocations(path: Path, sizes: list[int], freed: list[int]) -> Allocations:
-    """From a saved trace whose first allocation is the probe. `freed`: indices into `sizes`, as they died."""
+    """From a saved trace that begins with the probe. `freed`: indices into `sizes`, as they died."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        events = [(float(t), int(total), int(step)) for t, total, step in _ALLOCATION.findall(text)]
+        steps = [(float(t), int(address), int(size)) for t, address, size in _ALLOCATION.findall(text)]
         deaths = [(float(t), int(number)) for number, t in _FREE.findall(text)]
     # Times repeat within a microsecond; the file keeps their order, and so does a stable sort.
-    events.sort(key=lambda event: event[0])
-    if not events or events[0][2] != _PROBE_BYTES:
-        raise NotMeasured("the profiler of this torch wrote no allocations into its trace")
+    steps.sort(key=lambda step: step[0])
+    if [size for _, _, size in steps[:2]] != [_PROBE_BYTES, -_PROBE_BYTES]:
+        raise NotMeasured("the profiler of this torch does not write allocations into its trace")
     if sorted(number for _, number in deaths) != sorted(freed):
         raise NotMeasured("memory from before the call was freed on a thread that the profiler does not see")
-    start = events[0][1] - _PROBE_BYTES
-    deaths.sort()
-    peak = end = gone = position = 0
-    for time, total, _ in events[1:]:
-        while position < len(deaths) and deaths[position][0] <= time:
-            gone += sizes[deaths[position][1]]
-            position += 1
-        end = total - start - gone
-        peak = max(peak, end)
-    end -= sum(sizes[number] for _, number in deaths[position:])
-    return Allocations(peak, end)
+    changes = [*((time, -sizes[number]) for time, number in deaths), *_own_changes(steps[2:])]
+    changes.sort(key=lambda change: change[0])
+    levels = list(accumulate((change for _, change in changes), initial=0))
+    return Allocations(max(levels), levels[-1])
+
+
+def _own_changes(steps: list[tuple[float, int, int]]) -> Iterator[tuple[float, int]]:
+    """(time, bytes) of what the call itself allocated and freed, from (time, address, bytes).
+
+    The profiler also reports the end of blocks that it remembers from an earlier profile, by the size that it
+    last knew at their address, right or stale, and its running total takes that over. Those blocks are older
+    than the call, and the weak references tell of them.
+    """
+    alive: set[int] = set()
+    for time, address, size in steps:
+        if size > 0:
+            alive.add(address)
+            yield time, size
+        elif address in alive:
+            alive.remove(address)
+            yield time, size

@@ -1,13 +1,12 @@
 """Run in a process of its own: `simulated_contract.py FORM`, FORM "sim" or "cuda". Prints {check: error or null}.
 
-The programmed cost of a kernel is the truth. Timing assertions are one-sided or on medians.
+The programmed cost of a kernel is the truth. Timing assertions are on the fastest sample: a busy machine only adds.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import statistics
 import sys
 import time
 import traceback
@@ -87,26 +86,24 @@ def check_index_out_of_range() -> None:
 
 def check_synchronize_covers_all_streams() -> None:
     assert min(samples(kernel, device.synchronize)) >= COST
-    assert statistics.median(samples(kernel, lambda: None)) < COST / 2
+    assert min(samples(kernel, lambda: None)) < COST / 2
     assert min(samples(kernels_on_the_side, device.synchronize, 3)) >= 5 * COST
 
 
 def check_synchronize_covers_the_devices_in_use() -> None:
     other = torch.ones(8, 8, device=f"{FORM}:1")
     both = select()
-    late = time.perf_counter()
-    other @ other
-    both.synchronize()
-    assert time.perf_counter() - late < COST, "a device that is not used was waited for"
-    both.use({1})
-    taken = []
-    for _ in range(3):
-        both.synchronize()
+
+    def taken() -> float:
+        torch.accelerator.synchronize(1)
         begin = time.perf_counter()
         other @ other
         both.synchronize()
-        taken.append(time.perf_counter() - begin)
-    assert min(taken) >= COST
+        return time.perf_counter() - begin
+
+    assert min(taken() for _ in range(5)) < COST / 2, "a device that is not used was waited for"
+    both.use({1})
+    assert min(taken() for _ in range(3)) >= COST
 
 
 def check_observe_finds_side_streams() -> None:
@@ -136,14 +133,14 @@ def check_observe_finds_other_devices() -> None:
 
 def check_events_read_the_programmed_cost() -> None:
     taken = event_times(kernel, [])
-    assert min(taken) >= 0.98 * COST and statistics.median(taken) < 1.1 * COST, taken
+    assert 0.98 * COST <= min(taken) < 1.1 * COST, taken
 
 
 def check_side_streams_are_inside_the_pair() -> None:
     inside = event_times(kernels_on_the_side, [side])
-    assert min(inside) >= 5 * COST and statistics.median(inside) < 1.1 * 5 * COST, inside
+    assert 0.98 * 5 * COST <= min(inside) < 1.1 * 5 * COST, inside
     outside = event_times(kernels_on_the_side, [])
-    assert statistics.median(outside) < COST, outside
+    assert min(outside) < COST, outside
 
 
 def check_another_devices_stream_is_inside_the_pair() -> None:

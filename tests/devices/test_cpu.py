@@ -133,37 +133,52 @@ def test_without_a_profiler_the_peak_is_missing_and_the_call_is_made(
     assert "Kineto" in str(cpu.metric_support()["peak_allocated"])
 
 
-def event(time: float, total: int, step: int, swapped: bool = False) -> str:
-    fields = [f'"Total Allocated": {total}', f'"Bytes": {step}', '"Device Type": 0']
+PROBE = 4099
+
+
+def event(time: float, address: int, size: int, swapped: bool = False) -> str:
+    fields = ['"Total Allocated": 77', f'"Bytes": {size}', f'"Addr": {address}', '"Device Type": 0']
     text = ", ".join(reversed(fields) if swapped else fields)
     return f'{{"ph": "i", "name": "[memory]", "pid": 1,\n "ts": {time}, "args": {{ {text} }}}}'
 
 
 def trace(path: Path, *events: str) -> Path:
-    path.write_text('{"traceEvents": [' + ",\n".join(events) + "]}")
+    probe = event(1.0, 9, PROBE), event(2.0, 9, -PROBE)
+    path.write_text('{"traceEvents": [' + ",\n".join([*events, *probe]) + "]}")
     return path
 
 
 def test_a_trace_out_of_order_with_old_memory_freed_half_way(tmp_path: Path) -> None:
     freed = '{"name": "dcu_asv_ext.freed#0", "ts": 4.5, "dur": 1, "args": {}}'
-    events = (
-        event(5.0, 9300, 200, True),
-        event(1.0, 9099, 4099),
-        event(4.0, 9100, 4100),
-        event(2.0, 5000, -4099),
-    )
+    events = (event(5.0, 2, 200, True), event(4.0, 1, 4000), event(6.0, 1, -4000, True))
     found = read_allocations(trace(tmp_path / "t", *events, freed), [150], [0])
-    assert (found.peak, found.end) == (4150, 4150)
+    assert (found.peak, found.end) == (4050, 50)
+
+
+def test_blocks_that_the_profiler_remembers_from_an_earlier_profile_are_not_counted(tmp_path: Path) -> None:
+    stale = event(3.0, 5, -(1 << 20))
+    found = read_allocations(trace(tmp_path / "t", stale, event(4.0, 5, 10), event(5.0, 5, -10)), [], [])
+    assert (found.peak, found.end) == (10, 0)
+
+
+def test_memory_of_an_earlier_measured_call_is_freed_once(cpu: Cpu) -> None:
+    held: list[Any] = []
+    cpu.peak_memory(lambda: held.append(torch.zeros(100_000)))
+    peaks = cpu.peak_memory(held.clear)
+    assert peaks.baseline_allocated is not None
+    assert peaks.after_allocated == peaks.baseline_allocated - 400_000
 
 
 def test_a_trace_without_allocations_is_no_measurement(tmp_path: Path) -> None:
-    with pytest.raises(NotMeasured, match="wrote no allocations"):
-        read_allocations(trace(tmp_path / "t", '{"name": "aten::mm", "ts": 1, "args": {}}'), [], [])
+    path = tmp_path / "t"
+    path.write_text('{"traceEvents": [{"name": "aten::mm", "ts": 1, "args": {}}]}')
+    with pytest.raises(NotMeasured, match="does not write allocations"):
+        read_allocations(path, [], [])
 
 
 def test_a_free_that_the_profiler_did_not_see_is_no_measurement(tmp_path: Path) -> None:
     with pytest.raises(NotMeasured, match="on a thread that the profiler does not see"):
-        read_allocations(trace(tmp_path / "t", event(1.0, 4099, 4099)), [150], [0])
+        read_allocations(trace(tmp_path / "t"), [150], [0])
 
 
 def test_a_synchronous_device_without_streams_or_events(cpu: Cpu) -> None:
