@@ -13,17 +13,19 @@ import re
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from asv_runner.benchmarks._base import Benchmark
 
 from .evidence.record import Measurement
 from .evidence.store import append_line, replace_text
 from .evidence.summary import asv_result, outcome
-from .measure.passes import Options
-from .measure.session import Measured, Request, measure
 from .measure.spec import Spec
 from .metrics import METRICS
+
+if TYPE_CHECKING:
+    # They import torch, which discovery and the fork server have no need of.
+    from .measure.session import Measured, Request
 
 _ASV_TYPES = {"seconds": "time", "bytes": "peakmemory"}
 
@@ -31,10 +33,11 @@ _ASV_TYPES = {"seconds": "time", "bytes": "peakmemory"}
 class DeviceBenchmark(Benchmark):  # type: ignore[misc]
     """`<module>.<function>.<metric>` for functions decorated with `@dcu.benchmark`.
 
-    asv offers every function it finds to every type; for one that is not ours the result is None, which asv drops.
+    asv offers every function whose name matches; for one that is not ours the result is None, which asv drops.
     """
 
-    name_regex = re.compile("")
+    # Nothing more than our own names: of a class with a matching method asv makes an instance to look at it.
+    name_regex = re.compile("(?:" + "|".join(map(re.escape, METRICS)) + r")\Z")
 
     def __new__(cls, name: str, func: Any, attr_sources: list[Any]) -> Any:
         return super().__new__(cls) if hasattr(func, "_dcu_spec") else None
@@ -68,6 +71,8 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
 
     def run(self, *params: Any) -> Any:
         """Measure, keep the evidence, and return this metric's part of it in asv's form."""
+        from .measure.session import measure
+
         extra = _extra(self._attr_sources)
         info: dict[str, Any] = extra.get("dcu") or {}
         _die_with_parent(info.get("asv_pid"))
@@ -80,6 +85,9 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
         return value
 
     def _request(self, params: tuple[Any, ...], extra: dict[str, Any], info: dict[str, Any]) -> Request:
+        from .measure.passes import Options
+        from .measure.session import Request
+
         labels: list[str] = []
         if self._index is not None:
             labels = list(next(itertools.islice(itertools.product(*self.params), self._index, None)))
