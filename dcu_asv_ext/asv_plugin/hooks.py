@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from asv.runner import ForkServer, Spawner
 
 from ..evidence.store import evidence_path
 from . import removal, session, sharing
-from .locks import Held
+from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
 from .watchdog import Watchdog
@@ -144,33 +144,34 @@ def _begin(
     folder = getattr(results, "_dcu_folder", None)
     if folder is not None and results._filename is not None:
         target = evidence_path(Path(folder).resolve() / results._filename)
-        _writable(target)
     commit = getattr(results, "commit_hash", None)
     machine = results.params.get("machine") if results is not None else None
     try:
         found = _RUNS.sharing(target, commit, env, machine, attributes, dict(benchmarks), settings)
+        # Only now: a file that another run holds is not to be touched.
+        if target is not None:
+            _writable(target)
     except Held as held:
         raise util.UserError(
             f"dcu-asv: {held} is writing {target}; wait for it to end, or measure another commit or environment"
         ) from None
+    except OSError as fault:
+        raise util.UserError(
+            f"dcu-asv: the results folder or the folder of temporary files cannot be written ({fault}); "
+            "nothing was measured"
+        ) from None
     if rounds is None and found.session.rounds:
-        found.session.restart_rounds()
+        found.session.restart()
     if results is not None:
         results._dcu_session = found.session
     return found
 
 
 def _writable(target: Path) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with open(target, "ab"):
-            pass
-        if target.stat().st_size == 0:
-            target.unlink()
-    except OSError as fault:
-        raise util.UserError(
-            f"dcu-asv: the results folder cannot be written ({fault}); nothing was measured"
-        ) from None
+    with open(target, "ab"):
+        pass
+    if target.stat().st_size == 0:
+        target.unlink()
 
 
 def _settings(conf: Any) -> Settings:
@@ -198,7 +199,10 @@ def _spawner_run(original: Any) -> Any:
                 output, code = launch(params_str, timeout)
             return output, sharing.TIMEOUT_CODE if watchdog.fired else code
         request = sharing.Request(name, params_str, result_file_name, timeout)
-        return _RUNS.current().answer(request, launch)
+        try:
+            return _RUNS.current().answer(request, launch)
+        except sharing.StorageFault as fault:
+            raise util.UserError(f"dcu-asv: {fault}") from None
 
     return run
 
@@ -217,11 +221,14 @@ def _load_data(original: Any) -> Any:
 
 def _save(original: Any) -> Any:
     def save(self: Any, result_dir: str) -> Any:
-        done = original(self, result_dir)
         removed = getattr(self, "_dcu_removed", None)
         if removed:
-            removal.remove_metrics(evidence_path(Path(result_dir) / self._filename), removed)
+            with _alone(self, result_dir) as evidence:
+                done = original(self, result_dir)
+                removal.remove_metrics(evidence, removed)
             removed.clear()
+            return done
+        done = original(self, result_dir)
         owner: session.Session | None = getattr(self, "_dcu_session", None)
         if owner is not None and getattr(self, "_dcu_finished", False):
             owner.finish()
@@ -232,11 +239,29 @@ def _save(original: Any) -> Any:
 
 def _rm(original: Any) -> Any:
     def rm(self: Any, result_dir: str) -> Any:
-        done = original(self, result_dir)
-        removal.remove_all(evidence_path(Path(result_dir) / self._filename))
+        with _alone(self, result_dir) as evidence:
+            done = original(self, result_dir)
+            removal.remove_all(evidence)
         return done
 
     return rm
+
+
+@contextmanager
+def _alone(results: Any, result_dir: str) -> Iterator[Path]:
+    """The evidence of a result file from which something is removed, while no run writes it."""
+    evidence = evidence_path(Path(result_dir).resolve() / results._filename)
+    lock = result_lock(evidence)
+    try:
+        lock.acquire()
+    except Held as held:
+        raise util.UserError(
+            f"dcu-asv: {held} is writing {evidence}; wait for it to end before removing from it"
+        ) from None
+    try:
+        yield evidence
+    finally:
+        lock.release()
 
 
 def _remove_result(original: Any) -> Any:
@@ -275,8 +300,12 @@ def _write_json(original: Any) -> Any:
         try:
             original(temporary, data, api_version, compact)
             os.replace(temporary, path)
+        except OSError as fault:
+            raise util.UserError(
+                f"dcu-asv: {path} cannot be written ({fault}); free the disk or make the folder writable"
+            ) from None
         finally:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 os.unlink(temporary)
 
     return write_json

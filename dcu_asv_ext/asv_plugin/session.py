@@ -54,10 +54,22 @@ class Session:
         self.rounds[key] = self.rounds.get(key, 0) + 1
         return self.rounds[key]
 
-    def restart_rounds(self) -> None:
-        """asv starts over with this commit: a later measurement is a new round 1."""
+    def restart(self) -> None:
+        """asv starts over with this commit: a new session, whose first measurement is a new round 1."""
+        self.identity = _new_identity()
+        self.started_at = _now()
+        self.order = 0
         self.rounds.clear()
         self.records.clear()
+        self.resumed.clear()
+        self.mark()
+
+    def mark(self) -> None:
+        """Leave the sign by which the next run knows an interrupted session. Raises OSError."""
+        if self.marker is None:
+            return
+        about = {"session": self.identity, "started_at": self.started_at, "attributes": self.attributes}
+        replace_text(self.marker, json.dumps(about, indent=1) + "\n")
 
     def next_order(self) -> int:
         self.order += 1
@@ -78,8 +90,9 @@ def begin(
 
     Raises locks.Held where another run is writing the same result file.
     """
-    now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    session = Session(uuid.uuid4().hex[:12], commit, env, machine, attributes, evidence, started_at=now)
+    # As the marker will give them back: a tuple (`-a repeat=1,5,0.1`) is a list there.
+    attributes = json.loads(json.dumps(attributes))
+    session = Session(_new_identity(), commit, env, machine, attributes, evidence, started_at=_now())
     if evidence is None:
         return session
     session.lock = result_lock(evidence)
@@ -93,11 +106,16 @@ def begin(
                 session.order = max(session.order, record.get("order") or 0)
                 if str(record["status"]).startswith((OK, SKIPPED, WRONG)):
                     session.resumed[record["benchmark"], record["param_index"], record["round"]] = record
-    text = json.dumps(
-        {"session": session.identity, "started_at": session.started_at, "attributes": attributes}, indent=1
-    )
-    replace_text(session.marker, text + "\n")
+    session.mark()
     return session
+
+
+def _new_identity() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
 def _read_marker(path: Path) -> dict[str, Any] | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import json
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,11 @@ from .watchdog import Watchdog
 
 #: asv's own exit code for a benchmark that ran out of time.
 TIMEOUT_CODE = -256
+
+
+class StorageFault(Exception):
+    """The evidence cannot be kept, so measuring goes no further; the text says why."""
+
 
 #: (parameters as JSON text, seconds allowed) -> (output, exit code)
 Launch = Callable[[str, float], tuple[str, int]]
@@ -141,6 +148,7 @@ class Sharing:
     def _measure(self, request: Request, number: int, launch: Launch) -> tuple[dict[str, Any], str]:
         """Start the measuring process; its record, or the record of how it died."""
         about = self._about(number)
+        started_at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
         labels = self._labels(request)
         work = Path(tempfile.mkdtemp(prefix="measure-", dir=self.cache_root))
         place = work / "record.json"
@@ -164,9 +172,11 @@ class Sharing:
         finally:
             shutil.rmtree(work, ignore_errors=True)
         if record is None:
+            about["started_at"] = started_at
             return self._died(request, labels, about, how_it_ended(code, timeout), output), output
-        if self.batches is not None and record["status"] == OK:
-            self.batches.learn(record)
+        if self.batches is not None and self.session.evidence is not None:
+            with _storage(self.session.evidence):
+                self.batches.learn(record)
         return record, output
 
     def _cache_folder(self, request: Request) -> Path:
@@ -189,15 +199,23 @@ class Sharing:
             metrics=siblings,
             versions={name: self.benchmarks[f"{request.family}.{name}"]["version"] for name in siblings},
             device={"kind": self.device_kind},
-            error={"stage": "unknown", "kind": how.split(":")[0], "output": output[-4000:]},
+            error={
+                "stage": "unknown",
+                "kind": how.partition(":")[0].partition(" after ")[0],
+                "output": output[-4000:],
+            },
             **about,
         )
         if self.session.evidence is not None:
-            append_line(self.session.evidence, record.to_line())
+            with _storage(self.session.evidence):
+                append_line(self.session.evidence, record.to_line())
         return record.to_dict()
 
     def _notice(self, request: Request, record: dict[str, Any]) -> None:
         """Collect what went wrong and why metrics are missing; asv's own lines are not to be broken up."""
+        if record["protocol"] != PROTOCOL:
+            self.missing.setdefault(("every metric", _unknown(record)), set()).add(request.family)
+            return
         status = str(record["status"])
         where = f"{request.family}({', '.join(f'{k}={v}' for k, v in record['params'].items())})"
         if status != OK and not status.startswith(SKIPPED):
@@ -220,10 +238,7 @@ class Sharing:
 
     def _outcome(self, request: Request, record: dict[str, Any]) -> Outcome:
         if record["protocol"] != PROTOCOL:
-            return Outcome(
-                "missing",
-                reason=f"this commit's benchmarks measure by protocol {record['protocol']}, not {PROTOCOL}",
-            )
+            return Outcome("missing", reason=_unknown(record))
         return outcome(record, request.metric)
 
     def report(self) -> None:
@@ -238,6 +253,21 @@ class Sharing:
         for (metric, reason), families in sorted(self.missing.items()):
             shown = ", ".join(sorted(families)[:3]) + (" and others" if len(families) > 3 else "")
             self.tell(f"{metric} not measured for {shown}: {reason}")
+
+
+def _unknown(record: Mapping[str, Any]) -> str:
+    return f"this commit's benchmarks measure by protocol {record['protocol']}, not {PROTOCOL}"
+
+
+@contextmanager
+def _storage(evidence: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise StorageFault(
+            f"the evidence beside {evidence} cannot be written ({fault}); free the disk or make the folder "
+            "writable, and run asv again: what was measured so far is kept, and taken up"
+        ) from fault
 
 
 def how_it_ended(code: int, timeout: float) -> str:

@@ -14,7 +14,7 @@ from dcu_asv_ext.evidence.record import Measurement
 from dcu_asv_ext.evidence.store import append_line
 
 FAMILY = "suite.step"
-METRICS = ("cold_start", "latency", "peak_allocated")
+METRICS = ("latency", "cold_start", "peak_allocated")
 
 
 def benchmarks(metrics: Iterable[str] = METRICS, params: bool = True, version: str = "1") -> dict[str, Any]:

@@ -1,0 +1,321 @@
+"""One launch answers every metric of a measurement, whatever became of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dcu_asv_ext.asv_plugin import sharing, watchdog
+from dcu_asv_ext.asv_plugin.batches import INDEX
+from dcu_asv_ext.asv_plugin.session import begin
+from dcu_asv_ext.asv_plugin.sharing import TIMEOUT_CODE, StorageFault, fuller
+from dcu_asv_ext.metrics import PROTOCOL
+
+from .fakes import FAMILY, METRICS, Desk, Launcher, benchmarks, dies, measures, record
+
+pytestmark = pytest.mark.usefixtures("own_locks")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def resumed(desk: Desk, attributes: dict[str, Any] | None = None, **settings: Any) -> Desk:
+    """The next run, after the one at `desk` was killed."""
+    desk.stop()
+    session = begin(desk.evidence, "1234567890ab", "env", "box", attributes or {})
+    return Desk(desk.folder, session, **settings)
+
+
+class TestOneLaunchAnswersAll:
+    def test_every_metric_gets_its_own_part_of_one_measurement(self, desk: Desk) -> None:
+        launch = measures()
+        assert desk.ask("cold_start", launch) == ({"samples": [0.5], "number": 1}, 0)
+        assert desk.output == "said something"
+        assert desk.ask("latency", launch) == ({"samples": [0.25, 0.125], "number": 8}, 0)
+        assert desk.output == "", "the output belongs to the process, and is told once"
+        assert desk.ask("peak_allocated", launch) == ({"samples": [4096.0], "number": 1}, 0)
+        assert launch.started == 1
+        assert len(desk.lines()) == 1
+        assert desk.firsts == 1
+
+    def test_other_parameters_and_later_rounds_are_launched_anew(self, desk: Desk) -> None:
+        launch = measures()
+        for metric in METRICS:
+            desk.ask(metric, launch, 0)
+            desk.ask(metric, launch, 1)
+            desk.ask(metric, launch, 0)
+        assert launch.started == 3
+        about = [one["dcu"]["about"] for one in launch.parameters]
+        assert [(one["round"], one["order"]) for one in about] == [(1, 1), (1, 2), (2, 3)]
+        assert {one["session"] for one in about} == {desk.session.identity}
+        assert {(one["commit"], one["env"], one["machine"]) for one in about} == {
+            ("1234567890ab", "env", "box")
+        }
+
+    def test_a_function_without_parameters_has_no_index(self, tmp_path: Path) -> None:
+        desk = Desk(tmp_path, benchmarks=benchmarks(params=False))
+        launch = measures(params={}, param_index=None)
+        assert desk.ask("latency", launch, None)[1] == 0
+        assert desk.ask("cold_start", launch, None)[1] == 0
+        assert launch.started == 1
+
+    def test_only_the_series_of_decorated_functions_are_ours(self, desk: Desk) -> None:
+        assert desk.sharing.is_ours(f"{FAMILY}.latency-1")
+        assert not desk.sharing.is_ours("suite.time_plain")
+        assert not desk.sharing.is_ours(f"{FAMILY}.host_time"), "asv did not discover it"
+
+    def test_the_child_is_told_where_things_go(self, desk: Desk) -> None:
+        launch = measures()
+        desk.ask("latency", launch, 1, repeat=3, number=5)
+        (given,) = launch.parameters
+        assert (given["repeat"], given["number"]) == (3, 5)
+        assert given["dcu"]["evidence"] == str(desk.evidence)
+        assert given["dcu"]["batch"] == {}
+        desk.ask("latency", launch, 0)
+        folders = {one["dcu"]["cache_root"] for one in launch.parameters}
+        assert len(folders) == 2, "parameters do not share on-disk caches"
+        assert all(Path(one).is_dir() for one in folders)
+        assert not Path(given["dcu"]["record"]).parent.exists(), "cleared away"
+
+    def test_the_first_batch_sizes_are_handed_to_every_later_round(self, desk: Desk) -> None:
+        launch = measures()
+        for _ in range(2):
+            desk.ask("latency", launch)
+        assert launch.parameters[1]["dcu"]["batch"] == {"cold": 1, "latency": 8}
+
+    def test_a_missing_metric_is_na_and_told_with_its_reason(self, desk: Desk) -> None:
+        launch = measures(missing={"peak_allocated": "the allocator tells nothing"})
+        value, code = desk.ask("peak_allocated", launch)
+        assert math.isnan(value)
+        assert code == 0
+        desk.sharing.report()
+        assert desk.told == [f"peak_allocated not measured for {FAMILY}: the allocator tells nothing"]
+
+    def test_a_skipped_measurement_is_na_in_every_metric(self, desk: Desk) -> None:
+        launch = measures(status="skipped: not on this device", times={}, memory={})
+        for metric in METRICS:
+            value, code = desk.ask(metric, launch)
+            assert math.isnan(value)
+            assert code == 0
+        desk.sharing.report()
+        assert desk.told == [f"every metric not measured for {FAMILY}: skipped: not on this device"]
+
+
+class TestFailuresAnswerAll:
+    def test_a_fault_of_the_benchmark(self, desk: Desk) -> None:
+        launch = measures(status="failed in setup: ValueError: no")
+        for metric in METRICS:
+            assert desk.ask(metric, launch) == (None, 1)
+        assert launch.started == 1
+        desk.sharing.report()
+        assert desk.told == [f"{FAMILY}(n=64, dtype='float32'): failed in setup: ValueError: no"]
+
+    def test_a_wrong_result_fails_its_times_alone(self, desk: Desk) -> None:
+        launch = measures(status="wrong result: 3 of 4")
+        assert desk.ask("latency", launch) == (None, 1)
+        assert desk.ask("cold_start", launch) == (None, 1)
+        assert desk.ask("peak_allocated", launch) == ({"samples": [4096.0], "number": 1}, 0)
+
+    @pytest.mark.parametrize(
+        ("code", "status", "kind", "seen"),
+        [
+            (-11, "crashed: SIGSEGV", "crashed", 1),
+            (-9, "crashed: SIGKILL", "crashed", 1),
+            (-250, "crashed: signal 250", "crashed", 1),
+            (TIMEOUT_CODE, "timed out after 600 s", "timed out", TIMEOUT_CODE),
+            (3, "failed: the measuring process ended with exit status 3 before it had a record", "failed", 1),
+            (0, "failed: the measuring process ended with exit status 0 before it had a record", "failed", 1),
+        ],
+    )
+    def test_the_wrapper_writes_the_line_of_a_child_that_could_not(
+        self, desk: Desk, code: int, status: str, kind: str, seen: int
+    ) -> None:
+        launch = dies(code)
+        for metric in METRICS:
+            assert desk.ask(metric, launch, 1) == (None, seen)
+        assert launch.started == 1
+        (line,) = desk.lines()
+        assert line["status"] == status
+        assert line["benchmark"] == FAMILY
+        assert line["params"] == {"n": "256", "dtype": "'float32'"}
+        assert line["param_index"] == 1
+        assert line["metrics"] == list(METRICS)
+        assert line["versions"] == dict.fromkeys(METRICS, "1")
+        assert line["kind"] == "micro"
+        assert line["protocol"] == PROTOCOL
+        assert line["session"] == desk.session.identity
+        assert line["started_at"]
+        assert line["error"]["kind"] == kind
+        assert line["error"]["output"] == "its last words"
+        assert not line["times"]
+
+    def test_a_killed_chatty_child_timed_out(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        def killed_by_the_watchdog(self: watchdog.Watchdog, *_: Any) -> None:
+            self._timer.cancel()
+            self.fired = True
+
+        monkeypatch.setattr(watchdog.Watchdog, "__exit__", killed_by_the_watchdog)
+        assert desk.ask("latency", dies(-9), timeout=2.5) == (None, TIMEOUT_CODE)
+        assert desk.lines()[0]["status"] == "timed out after 2.5 s"
+
+    def test_a_torn_record_is_no_record(self, desk: Desk) -> None:
+        def half(parameters: dict[str, Any]) -> tuple[str, int]:
+            Path(parameters["dcu"]["record"]).write_text(json.dumps(record())[:40])
+            return "", -9
+
+        assert desk.ask("latency", Launcher(half)) == (None, 1)
+        assert desk.lines()[0]["status"] == "crashed: SIGKILL"
+
+    def test_the_next_parameters_are_measured_all_the_same(self, desk: Desk) -> None:
+        desk.ask("latency", dies(-11), 0)
+        assert desk.ask("latency", measures(), 1)[1] == 0
+
+    def test_an_interruption_leaves_no_line(self, desk: Desk) -> None:
+        def interrupted(parameters: dict[str, Any]) -> tuple[str, int]:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            desk.ask("latency", Launcher(interrupted))
+        assert desk.lines() == []
+        assert not list((desk.folder / "caches").glob("measure-*"))
+
+    def test_a_full_disk_ends_the_run_in_one_sentence(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(path: Any, line: str) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(sharing, "append_line", full)
+        with pytest.raises(StorageFault, match=r"No space left on device.*; free the disk"):
+            desk.ask("latency", dies(1))
+
+
+class TestTimeout:
+    def test_the_benchmarks_own_timeout_holds(self, desk: Desk) -> None:
+        launch = measures()
+        desk.ask("latency", launch)
+        assert launch.seconds == [600.0]
+
+    def test_asvs_attribute_is_obeyed(self, desk: Desk) -> None:
+        launch = measures()
+        desk.ask("latency", launch, timeout=7.5)
+        assert launch.seconds == [7.5]
+
+
+class TestResuming:
+    def test_what_was_measured_is_answered_without_a_launch(self, desk: Desk) -> None:
+        desk.ask("latency", measures())
+        again = resumed(desk)
+        for metric in METRICS:
+            value, code = again.ask(metric, dies(-11))
+            assert code == 0
+            assert value["samples"]
+        assert len(again.lines()) == 1
+        again.sharing.report()
+        assert again.told == ["1 measurements were taken from the interrupted session"]
+
+    def test_the_measurement_in_progress_is_made_again(self, desk: Desk) -> None:
+        desk.ask("latency", measures())
+        launch = measures()
+        again = resumed(desk)
+        again.ask("latency", launch)
+        again.ask("latency", launch)
+        assert launch.started == 1
+        assert [line["round"] for line in again.lines()] == [1, 2]
+        assert [line["order"] for line in again.lines()] == [1, 2]
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"benchmarks": benchmarks(version="2")},
+            {"benchmarks": benchmarks(metrics=[*METRICS, "host_time"])},
+        ],
+        ids=["another version", "a metric that was not measured"],
+    )
+    def test_another_version_is_measured_anew(self, desk: Desk, changes: dict[str, Any]) -> None:
+        desk.ask("latency", measures())
+        launch = measures()
+        again = resumed(desk, **changes)
+        again.ask("host_time" if "host_time" in str(changes) else "latency", launch)
+        assert launch.started == 1
+
+    def test_other_parameters_under_the_same_index_are_measured_anew(self, desk: Desk) -> None:
+        desk.ask("latency", measures())
+        moved = benchmarks()
+        for one in moved.values():
+            if one["params"]:
+                one["params"] = [["32", "64"], ["'float32'"]]
+        launch = measures()
+        resumed(desk, benchmarks=moved).ask("latency", launch)
+        assert launch.started == 1
+
+    def test_another_protocol_is_measured_anew(self, desk: Desk) -> None:
+        desk.ask("latency", measures(protocol=PROTOCOL + 1))
+        launch = measures()
+        resumed(desk).ask("latency", launch)
+        assert launch.started == 1
+
+    def test_a_failed_one_is_measured_again(self, desk: Desk) -> None:
+        desk.ask("latency", dies(-11))
+        launch = measures()
+        assert resumed(desk).ask("latency", launch)[1] == 0
+        assert launch.started == 1
+
+
+class TestProtocol:
+    def test_an_unknown_protocol_is_na_with_a_sentence(self, desk: Desk) -> None:
+        launch = measures(protocol=99)
+        for metric in METRICS:
+            value, code = desk.ask(metric, launch)
+            assert math.isnan(value)
+            assert code == 0
+        desk.sharing.report()
+        (told,) = desk.told
+        assert told == (
+            f"every metric not measured for {FAMILY}: "
+            f"this commit's benchmarks measure by protocol 99, not {PROTOCOL}"
+        )
+        assert not (desk.evidence.parent / INDEX).exists(), "its batch sizes mean something else"
+
+
+class TestWithoutEvidence:
+    def test_a_dry_run_shares_and_keeps_nothing(self, tmp_path: Path) -> None:
+        session = begin(None, "1234567890ab", "env", "box", {})
+        desk = Desk(tmp_path, session, batches=None)
+        launch = measures()
+        for metric in METRICS:
+            assert desk.ask(metric, launch)[1] == 0
+        assert launch.started == 1
+        assert launch.parameters[0]["dcu"]["evidence"] is None
+        assert desk.ask("latency", dies(-11), 1) == (None, 1)
+        assert not list(desk.evidence.parent.iterdir())
+
+
+def test_what_is_told_is_short(desk: Desk) -> None:
+    desk.sharing.kept.update(f"suite.f{number}.latency" for number in range(6))
+    desk.sharing.missing["device_time", "no events"] = {f"suite.f{number}" for number in range(5)}
+    desk.sharing.report()
+    assert len(desk.told) == 2
+    assert all(text.count("suite.f") <= 4 and "and others" in text for text in desk.told)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "verdict"),
+    [
+        ([{"repeat": 5}], [{"repeat": 1}], True),
+        ([{"repeat": 1}], [{"repeat": 1}], False),
+        ([{"repeat": 5}, None], [{"repeat": 1}, {"repeat": 1}], True),
+        (None, [{"repeat": 1}], False),
+        ([None], [None], False),
+        ([{"repeat": 3}], None, True),
+        ([{}], [{"repeat": 1}], False),
+    ],
+)
+def test_the_fuller_of_two_results(earlier: Any, later: Any, verdict: bool) -> None:
+    assert fuller(earlier, later) is verdict
