@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ from .locks import FileLock, Held, card_lock
 from .settings import Settings
 from .sharing import Sharing
 
+_SCRATCH = "dcu-asv-run-"
+_IN_USE = "in-use.lock"
+
 
 class Runs:
     """The sessions of this process: one per (evidence file, or commit and environment), kept until it ends."""
@@ -31,6 +34,7 @@ class Runs:
         self._stack: list[tuple[Sharing, bool]] = []
         self._card: FileLock | None = None
         self._folder: Path | None = None
+        self._in_use: FileLock | None = None
         self._batches: dict[Path, BatchIndex] = {}
         self._user_caches = {name: os.environ.get(name) for name in CACHE_VARIABLES}
 
@@ -99,7 +103,10 @@ class Runs:
         """A scratch folder of this asv run; removed at its end, and by the next run if it was killed."""
         if self._folder is None:
             _sweep()
-            self._folder = Path(tempfile.mkdtemp(prefix=f"dcu-asv-run-{os.getpid()}-"))
+            self._folder = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+            # Held until this process ends, however it ends.
+            self._in_use = FileLock(self._folder / _IN_USE)
+            self._in_use.acquire()
             atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
 
@@ -133,8 +140,14 @@ def _tell(text: str) -> None:
 
 
 def _sweep() -> None:
-    """Remove the scratch folders of runs that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob("dcu-asv-run-*"):
-        pid = folder.name.split("-")[3]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists() and folder.stat().st_uid == os.getuid():
-            shutil.rmtree(folder, ignore_errors=True)
+    """Remove the scratch folders of runs that were killed. Their process numbers would not do: another container
+    may share the folder of temporary files, and not the processes.
+    """
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        lock = FileLock(folder / _IN_USE)
+        # A folder without a lock is just being made.
+        with suppress(Held, OSError):
+            if lock.path.exists() and folder.stat().st_uid == os.getuid():
+                lock.acquire()
+                shutil.rmtree(folder, ignore_errors=True)
+                lock.release()
