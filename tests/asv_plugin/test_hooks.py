@@ -192,7 +192,7 @@ class TestBeginning:
         (tmp_path / "box").write_text("a file in the folder's place")
         made = results("87654321" * 5)
         made._dcu_folder = str(tmp_path)
-        with pytest.raises(util.UserError, match="cannot be written .*nothing was measured"):
+        with pytest.raises(util.UserError, match=r"cannot be written .*nothing was measured"):
             self.begin(made)
 
     def test_a_commit_asked_for_twice_is_two_sessions(self, tmp_path: Path) -> None:
@@ -211,5 +211,5 @@ class TestBeginning:
 class TestExistingEnvironment:
     def test_a_range_is_refused_with_the_way_out(self) -> None:
         env = ExistingEnvironment.__new__(ExistingEnvironment)
-        with pytest.raises(util.UserError, match="under several commits .*overlay.*--set-commit-hash"):
+        with pytest.raises(util.UserError, match=r"under several commits .*overlay.*--set-commit-hash"):
             env.can_install_project()
