@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -89,29 +90,51 @@ def track_own():
     return 3
 """
 
-RUN = """
-import sys
-{before}
-from asv_runner.run import _run
-_run(({root!r}, {name!r}, {extra!r}, "None", {result!r}))
-"""
-
 DISCOVER = "from asv_runner.discovery import _discover\n_discover(({root!r}, {result!r}))\n"
 
+RUN = """
+import json, sys
+from asv_runner.run import _run
+root, name, extra, result = json.loads(sys.argv[1])
+_run((root, name, json.dumps(extra), "None", result))
+"""
+
 # What asv's fork server does: import the suite, then fork for each benchmark.
-FORK = """
-import os
+SERVE = """
+import json, os, sys, traceback
 from asv_runner import server
 from asv_runner._aux import update_sys_path
-update_sys_path({root!r})
-names = [found.name for found in server.disc_benchmarks({root!r}, ignore_import_errors=True)]
+requests = json.loads(sys.argv[1])
+root = requests[0][0]
+update_sys_path(root)
+names = [found.name for found in server.disc_benchmarks(root, ignore_import_errors=True)]
 assert "bench.product.latency" in names, names
 assert "torch" not in sys.modules
-child = os.fork()
-if child:
-    _, status = os.waitpid(child, 0)
-    os._exit(os.waitstatus_to_exitcode(status))
+import torch
+for root, name, extra, result in requests:
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        with open(result + ".code", "w") as stream:
+            stream.write(str(os.waitstatus_to_exitcode(status)))
+        continue
+    descriptor = os.open(result + ".out", os.O_WRONLY | os.O_CREAT)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    code = 0
+    try:
+        server._run((root, name, json.dumps(extra), "None", result))
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+        code = 99
+    sys.stdout.flush()
+    os._exit(code)
 """
+
+QUICK = {"number": 1, "repeat": 1, "warmup_time": 0}
+ABOUT = {"commit": "c" * 40, "round": 3, "machine": "m"}
 
 
 @pytest.fixture(scope="module")
@@ -124,15 +147,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "suite"
 
 
-def python(root: Path, code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root.parent,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def python(root: Path, code: str, argument: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, argument]
+    return subprocess.run(command, cwd=root.parent, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -179,66 +196,95 @@ def test_asv_s_own_benchmarks_stay_asv_s(discovered: dict[str, dict[str, Any]]) 
     assert discovered["bench.track_own"]["type"] == "track"
 
 
-def measured(
-    root: Path, name: str, before: str = "", **extra: Any
-) -> tuple[Any, subprocess.CompletedProcess[str]]:
+def answer(result: Path) -> Any:
     """asv's result of one benchmark process, or None where it failed."""
-    result = root.parent / f"{name}.result.json"
-    result.unlink(missing_ok=True)
-    quick = {"number": 1, "repeat": 1, "warmup_time": 0}
-    text = json.dumps(quick | extra)
-    before = before.format(root=str(root))
-    done = python(root, RUN.format(before=before, root=str(root), name=name, extra=text, result=str(result)))
-    return (json.loads(result.read_text()) if result.exists() else None), done
+    return json.loads(result.read_text()) if result.exists() else None
 
 
-@pytest.mark.parametrize("before", ["", FORK], ids=["spawn", "forkserver"])
-def test_a_child_measures(root: Path, before: str) -> None:
-    value, done = measured(root, "bench.product.latency-1", before)
+def test_a_spawned_child_measures(root: Path) -> None:
+    result = root.parent / "spawned.json"
+    done = python(root, RUN, json.dumps([str(root), "bench.product.latency-1", QUICK, str(result)]))
     assert done.returncode == 0, done.stdout + done.stderr
+    value = answer(result)
     assert set(value) == {"samples", "number"} and len(value["samples"]) == 1
     assert 0 < value["samples"][0] < 1
 
 
-def test_evidence_is_written_before_the_result(root: Path) -> None:
-    target = root.parent / "evidence.jsonl"
-    about = {"commit": "c" * 40, "round": 3, "machine": "m"}
-    value, done = measured(
-        root,
-        "bench.product.max_error-0",
-        dcu={"evidence": str(target), "about": about, "batch": {"latency": 4}},
-    )
+@dataclass
+class Child:
+    value: Any
+    code: int
+    output: str
+
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "bench.product.latency-0": {},
+    "bench.product.device_time-0": {},
+    "bench.product.max_error-0": {"evidence": "evidence.jsonl", "about": ABOUT, "batch": {"latency": 4}},
+    "bench.product.cold_start-0": {"evidence": "no/such/folder.jsonl"},
+    "bench.partly.latency-1": {},
+    "bench.wrong.latency": {},
+    "bench.broken.latency": {},
+}
+
+
+@pytest.fixture(scope="module")
+def forked(root: Path) -> dict[str, Child]:
+    """Every request in a child of asv's fork server."""
+    folder = root.parent
+    requests = []
+    for number, (name, told) in enumerate(REQUESTS.items()):
+        if "evidence" in told:
+            told = {**told, "evidence": str(folder / told["evidence"])}
+        requests.append([str(root), name, {**QUICK, "dcu": told}, str(folder / f"forked{number}.json")])
+    done = python(root, SERVE, json.dumps(requests))
     assert done.returncode == 0, done.stdout + done.stderr
-    (line,) = [json.loads(text) for text in target.read_text().splitlines()]
+    return {
+        name: Child(
+            answer(Path(result)), int(Path(result + ".code").read_text()), Path(result + ".out").read_text()
+        )
+        for _, name, _, result in requests
+    }
+
+
+def test_a_forked_child_measures(forked: dict[str, Child]) -> None:
+    child = forked["bench.product.latency-0"]
+    assert child.code == 0, child.output
+    assert 0 < child.value["samples"][0] < 1
+
+
+def test_evidence_is_written_with_the_result(forked: dict[str, Child], root: Path) -> None:
+    child = forked["bench.product.max_error-0"]
+    assert child.code == 0, child.output
+    (line,) = [json.loads(text) for text in (root.parent / "evidence.jsonl").read_text().splitlines()]
     assert line["benchmark"] == "bench.product" and line["params"] == {"n": "2", "dtype": "'float32'"}
-    assert (line["round"], line["commit"], line["param_index"]) == (3, "c" * 40, 0)
+    assert {name: line[name] for name in ABOUT} == ABOUT and line["param_index"] == 0
     assert line["batch"]["latency"] == 4
-    assert value["samples"] == [line["correctness"]["max_error"]]
+    assert child.value["samples"] == [line["correctness"]["max_error"]]
 
 
-def test_evidence_that_cannot_be_written_offers_no_figure(root: Path) -> None:
-    target = root.parent / "no" / "such" / "folder.jsonl"
-    value, done = measured(root, "bench.product.latency-0", dcu={"evidence": str(target)})
-    assert value is None and done.returncode == 1
-    assert "the evidence could not be written" in done.stdout
+def test_evidence_that_cannot_be_written_offers_no_figure(forked: dict[str, Child]) -> None:
+    child = forked["bench.product.cold_start-0"]
+    assert child.value is None and child.code == 1
+    assert "the evidence could not be written" in child.output
 
 
-def test_a_missing_metric_is_asv_s_n_a_with_its_reason_shown(root: Path) -> None:
-    value, done = measured(root, "bench.product.device_time-0")
-    assert done.returncode == 0 and math.isnan(value)
-    assert "device_time not measured, because the CPU has no device events" in done.stdout
+def test_a_missing_metric_is_asv_s_n_a_with_its_reason_shown(forked: dict[str, Child]) -> None:
+    child = forked["bench.product.device_time-0"]
+    assert child.code == 0 and math.isnan(child.value)
+    assert "device_time not measured, because the CPU has no device events" in child.output
 
 
-def test_parameters_skipped_by_asv_s_mark(root: Path) -> None:
-    value, done = measured(root, "bench.partly.latency-1")
-    assert done.returncode == 0 and math.isnan(value)
+def test_parameters_skipped_by_asv_s_mark(forked: dict[str, Child]) -> None:
+    child = forked["bench.partly.latency-1"]
+    assert child.code == 0 and math.isnan(child.value)
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [("bench.wrong.latency", "wrong result"), ("bench.broken.latency", "ValueError: broken on purpose")],
 )
-def test_a_fault_is_a_failure_with_its_words(root: Path, name: str, words: str) -> None:
-    value, done = measured(root, name)
-    assert value is None and done.returncode == 1
-    assert words in done.stdout
+def test_a_fault_is_a_failure_with_its_words(forked: dict[str, Child], name: str, words: str) -> None:
+    child = forked[name]
+    assert child.value is None and child.code == 1
+    assert words in child.output
