@@ -6,7 +6,9 @@ function, parameters) gets folders of its own unless the benchmark asks for the 
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -69,20 +71,23 @@ def prepare(
     """Point this process's caches at the right folders, before anything has used them.
 
     root: the session's folder (None: a folder of this process alone).
-    user: the user's own values of CACHE_VARIABLES, None where unset.
+    user: the user's own values of CACHE_VARIABLES, None where unset; what it does not name stays as it is.
     """
     if mode == "shared":
-        for name in CACHE_VARIABLES:
-            value = user.get(name)
+        for name, value in user.items():
+            if name not in CACHE_VARIABLES:
+                continue
             if value is None:
                 environ.pop(name, None)
             else:
                 environ[name] = value
         folders = user_folders(environ)
     else:
+        if root is not None:
+            root.mkdir(parents=True, exist_ok=True)
         if mode == "fresh" or root is None:
             root = Path(tempfile.mkdtemp(prefix="fresh-", dir=root))
-        root.mkdir(parents=True, exist_ok=True)
+            atexit.register(shutil.rmtree, root, ignore_errors=True)
         for name, value in variables(root).items():
             environ[name] = value
             Path(value).parent.mkdir(parents=True, exist_ok=True)

@@ -83,7 +83,10 @@ REQUIRED = tuple(one.name for one in fields(Measurement) if one.name not in _OPT
 
 
 def finite(value: Any) -> Any:
-    """The value with floats rounded to storage precision and non-finite ones as None (strict JSON)."""
+    """The value with floats rounded to storage precision and non-finite ones as None (strict JSON).
+
+    Scalars of numpy and torch become numbers; what JSON does not have becomes text.
+    """
     if isinstance(value, float):
         return _short(value) if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -92,6 +95,8 @@ def finite(value: Any) -> Any:
         return [finite(one) for one in value]
     if value is None or isinstance(value, (str, bool, int)):
         return value
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return finite(value.item())
     return str(value)
 
 

@@ -14,19 +14,25 @@ _ALLOWED_PREFIXES = (
     "CUDA_", "CUBLAS_", "NVIDIA_TF32_OVERRIDE", "NCCL_", "TORCH_", "TORCHINDUCTOR_", "TRITON_", "PYTORCH_",
     "OMP_", "MKL_", "OPENBLAS_", "GOMP_", "KMP_", "DCU_ASV_DEVICE", "HCU_", "DTK",
 )  # fmt: skip
-_HIDDEN_WORDS = (
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "KEY",
-    "AUTH",
-    "CREDENTIAL",
+#: Anywhere in a name: secrets.
+_SECRET_WORDS = ("TOKEN", "SECRET", "PASSWD", "PASSWORD", "PASSPHRASE", "KEY", "AUTH", "CREDENTIAL", "COOKIE")
+#: At the end of one of a name's words: places (so that MIOPEN_DEBUG_CONV_DIRECT is not one).
+_PLACE_WORDS = (
     "PATH",
+    "PATHS",
     "DIR",
+    "DIRS",
     "HOME",
+    "ROOT",
     "FILE",
+    "FILENAME",
     "URL",
+    "URI",
+    "HOST",
+    "ADDR",
 )
+#: In a value: paths, addresses with a user, links.
+_PLACE_SIGNS = ("/", "\\", "~", "@")
 _PACKAGES = ("dcu-asv-ext", "asv", "asv_runner", "torch", "numpy", "scipy", "triton")
 
 
@@ -42,12 +48,18 @@ def package_versions() -> dict[str, str]:
 
 
 def environment_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The allow-listed variables that are set, without paths and secrets."""
+    """The allow-listed variables that are set, without places and secrets."""
     source = os.environ if environ is None else environ
     return {
         name: value
         for name, value in sorted(source.items())
         if name.startswith(_ALLOWED_PREFIXES)
-        and not any(word in name for word in _HIDDEN_WORDS)
-        and "/" not in value
+        and not _is_hidden(name.upper())
+        and not any(sign in value for sign in _PLACE_SIGNS)
     }
+
+
+def _is_hidden(name: str) -> bool:
+    return any(word in name for word in _SECRET_WORDS) or any(
+        word.endswith(_PLACE_WORDS) for word in name.split("_")
+    )

@@ -78,7 +78,7 @@ def parse_line(line: str) -> dict[str, Any] | None:
     """The record of one line, or None where it is torn or foreign."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict) or any(name not in record for name in REQUIRED):
         return None
