@@ -219,8 +219,8 @@ def test_an_escape_of_a_long_call_is_looked_for_once(tmp_path: Any) -> None:
         device.kernel(10_000 * MS, device.hidden)
 
     run(spec_of(function), device, tmp_path)
-    # first, observed, 2 warm-up, memory, 3 tries, 5 samples
-    assert calls[0] == 1 + 1 + 2 + 1 + 3 + 5
+    # first, observed, 2 warm-up, memory, 5 samples, and the tries of one look
+    assert 2 <= calls[0] - (1 + 1 + 2 + 1 + 5) <= 3
 
 
 @pytest.mark.parametrize("milliseconds", [5, 500])

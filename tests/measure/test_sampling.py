@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from dcu_asv_ext.measure.sampling import (
     sample_synchronized,
 )
 
+from ..virtual_torch_device import VirtualTorchDevice
 from .fakes import LAUNCH, MS, FakeDevice
 
 
@@ -61,6 +63,21 @@ def test_takes_the_minimum_however_long_a_call_is() -> None:
     device = FakeDevice()
     samples = sample_synchronized(device, lambda: device.kernel(10_000 * MS - LAUNCH), Plan(5, 250, 0.6))
     assert list(samples) == pytest.approx([10.0] * 5)
+
+
+@pytest.mark.parametrize("sample", [sample_synchronized, sample_submission])
+def test_a_hundred_thousand_samples_keep_little_memory(sample: Any) -> None:
+    device = VirtualTorchDevice()
+    plan = Plan(100_000, 100_000, 0.0)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        times = per_call(sample(device, lambda: device.virtual.host.work(1000), plan), 4)
+        kept, peak = (size - before for size in tracemalloc.get_traced_memory())
+    finally:
+        tracemalloc.stop()
+    assert len(times) == 100_000 and times[99_999] == pytest.approx(250e-9)
+    assert kept <= 16e6 and peak <= 16e6
 
 
 def test_stops_at_the_maximum_number() -> None:
