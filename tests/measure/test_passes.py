@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from dcu_asv_ext.measure import passes
-from dcu_asv_ext.measure.passes import Options
-from dcu_asv_ext.measure.session import Measured, Request, measure
-from dcu_asv_ext.measure.spec import Samples, Spec
 
 from .fakes import LAUNCH, MS, FakeDevice
-
-ALL = ("latency", "device_time", "cold_start", "peak_allocated", "peak_reserved")
-
-
-def spec_of(function: Callable[..., Any], **options: Any) -> Spec:
-    return Spec(
-        family="suite.bench",
-        name="bench",
-        module="tests.suite",
-        function=function,
-        **{"metrics": ALL, **options},
-    )
-
-
-def run(spec: Spec, device: FakeDevice, tmp_path: Any, **options: Any) -> Measured:
-    request = Request(spec, {}, {}, options=Options(**options), cache_root=tmp_path)
-    return measure(request, device)
+from .virtual_runs import ALL, run, spec_of
 
 
 def test_cold_is_the_first_call_alone(tmp_path: Any) -> None:
@@ -136,142 +116,6 @@ def test_a_reset_means_one_call_a_sample_and_lies_outside_it(tmp_path: Any) -> N
         assert record.times[source] == pytest.approx([105e-6] * len(record.times[source]), rel=0.01)
     assert record.times["device_time"] == pytest.approx([100e-6] * len(record.times["device_time"]), rel=0.06)
     assert log == ["reset", "call"] * (len(log) // 2)
-
-
-def test_a_reset_with_arguments_keeps_step_with_the_argument_sets(tmp_path: Any) -> None:
-    device = FakeDevice()
-    log: list[tuple[str, str]] = []
-
-    def function(name: str) -> float:
-        log.append(("call", name))
-        device.kernel(80 * MS)
-        return 1.0
-
-    spec = spec_of(
-        function,
-        setup=lambda: Samples(["a", "b", "c"]),
-        reset=lambda name: log.append(("reset", name)),
-        reference=lambda name: log.append(("reference", name)) or 1.0,
-        metrics=(*ALL, "max_error", "host_time"),
-    )
-    record = run(spec, device, tmp_path).record
-    assert record.status == "ok"
-    calls = [entry for entry in log if entry[0] != "reset"]
-    resets = [entry for entry in log if entry[0] == "reset"]
-    assert [name for _, name in resets] == [name for _, name in calls]
-    assert [name for role, name in log if role == "reference"] == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("milliseconds", [1, 80])
-def test_each_output_is_judged_with_the_argument_set_that_made_it(tmp_path: Any, milliseconds: int) -> None:
-    """With and without events in the latency samples."""
-    device = FakeDevice()
-
-    def function(value: float) -> float:
-        device.kernel(milliseconds * MS)
-        return value * 2
-
-    spec = spec_of(
-        function,
-        setup=lambda: Samples([1.0, 2.0, 3.0]),
-        reference=lambda value: value + value,
-        metrics=(*ALL, "max_error"),
-    )
-    record = run(spec, device, tmp_path).record
-    assert record.status == "ok"
-    assert record.correctness["max_error"] == 0.0
-
-
-def test_a_side_stream_is_observed_once_and_joined_in_every_pair(tmp_path: Any) -> None:
-    device = FakeDevice()
-
-    def function() -> None:
-        device.kernel(5 * MS)
-        for _ in range(5):
-            device.kernel(5 * MS, device.side)
-
-    record = run(spec_of(function), device, tmp_path).record
-    assert record.times["device_time"] == pytest.approx([25e-3] * len(record.times["device_time"]), rel=0.01)
-    assert record.times["latency"] == pytest.approx([25e-3] * len(record.times["latency"]), rel=0.01)
-    assert any("side streams" in note for note in record.notes)
-
-
-@pytest.mark.parametrize("milliseconds", [5, 500])
-def test_stream_escape_gives_a_reason_and_no_number(tmp_path: Any, milliseconds: int) -> None:
-    device = FakeDevice()
-
-    def function() -> None:
-        device.kernel(milliseconds * MS, device.hidden)
-
-    record = run(spec_of(function), device, tmp_path).record
-    assert record.status == "ok"
-    assert "stream escape" in record.missing["device_time"]
-    assert "device_time" not in record.times
-    assert record.times["latency"][0] == pytest.approx(milliseconds / 1e3, rel=0.01)
-
-
-def test_an_escape_of_a_long_call_is_looked_for_once(tmp_path: Any) -> None:
-    device = FakeDevice()
-    calls = [0]
-
-    def function() -> None:
-        calls[0] += 1
-        device.kernel(10_000 * MS, device.hidden)
-
-    run(spec_of(function), device, tmp_path)
-    # first, observed, 2 warm-up, memory, 5 samples, and the tries of one look
-    assert 2 <= calls[0] - (1 + 1 + 2 + 1 + 5) <= 3
-
-
-@pytest.mark.parametrize("milliseconds", [5, 500])
-def test_side_streams_that_cannot_be_tied_give_a_reason(tmp_path: Any, milliseconds: int) -> None:
-    device = FakeDevice()
-    device.sides_refused = "a side stream cannot be tied"
-    record = run(spec_of(lambda: device.kernel(milliseconds * MS, device.side)), device, tmp_path).record
-    assert record.status == "ok"
-    assert record.missing["device_time"] == "a side stream cannot be tied"
-    assert len(record.times["latency"]) >= 5
-
-
-@pytest.mark.parametrize("milliseconds", [5, 100])
-def test_bad_event_times_are_noted_and_kept(tmp_path: Any, milliseconds: int) -> None:
-    device = FakeDevice()
-    device.event_faults = {1: float("nan"), 2: -0.25}
-    record = run(spec_of(lambda: device.kernel(milliseconds * MS)), device, tmp_path).record
-    times = record.to_dict()["times"]["device_time"]
-    assert times[1] is None and times[2] == -0.25
-    assert any("2 of" in note and "event times" in note for note in record.notes)
-
-
-def test_no_events_is_missing_with_the_reason_of_the_device(tmp_path: Any) -> None:
-    device = FakeDevice(missing={"device_time": "the fake has no events today"})
-    for milliseconds in (5, 500):
-        call = lambda time=milliseconds: device.kernel(time * MS)  # noqa: E731
-        record = run(spec_of(call), device, tmp_path).record
-        assert record.missing["device_time"] == "the fake has no events today"
-
-
-def test_long_calls_share_their_events_with_latency(tmp_path: Any) -> None:
-    device = FakeDevice()
-    record = run(spec_of(lambda: device.kernel(1000 * MS)), device, tmp_path).record
-    assert len(record.times["device_time"]) == len(record.times["latency"]) == 5
-    assert record.times["device_time"] == pytest.approx([1.0] * 5, rel=1e-4)
-    assert record.batch["device_time"] == 1
-    assert any("same calls" in note for note in record.notes)
-
-
-def test_shared_events_are_read_in_blocks_whatever_their_number(tmp_path: Any) -> None:
-    device = FakeDevice()
-    record = run(spec_of(lambda: device.kernel(100 * MS)), device, tmp_path, repeat=47).record
-    assert len(record.times["latency"]) == len(record.times["device_time"]) == 47
-
-
-def test_short_calls_have_a_pass_of_their_own(tmp_path: Any) -> None:
-    device = FakeDevice()
-    record = run(spec_of(lambda: device.kernel(10 * MS)), device, tmp_path).record
-    assert not any("same calls" in note for note in record.notes)
-    assert len(record.times["latency"]) == 60
-    assert len(record.times["device_time"]) == pytest.approx(30, abs=1)
 
 
 @pytest.mark.parametrize("milliseconds", [0.05, 5, 100])
@@ -391,69 +235,3 @@ def test_never_stable_is_noted(tmp_path: Any) -> None:
     assert record.warm_up["stable"] is False
     assert any("not stable after" in note for note in record.notes)
     assert record.warm_up["rule"] == passes.Rule.for_device(device, False).as_text()
-
-
-@pytest.mark.parametrize(("milliseconds", "judged"), [(1, 8), (20_000, 4)])
-def test_every_argument_set_is_judged_unless_calls_are_long(
-    tmp_path: Any, milliseconds: int, judged: int
-) -> None:
-    device = FakeDevice()
-    asked: list[float] = []
-
-    def reference(value: float) -> float:
-        asked.append(value)
-        return value
-
-    def function(value: float) -> float:
-        device.kernel(milliseconds * MS)
-        return value
-
-    sets = [float(number) for number in range(1, 9)]
-    spec = spec_of(
-        function, setup=lambda: Samples(sets), reference=reference, metrics=("latency", "max_error"), repeat=3
-    )
-    record = run(spec, device, tmp_path, repeat=3).record
-    assert record.status == "ok"
-    assert len(asked) <= judged
-    assert (asked == sets) == (milliseconds == 1)
-    assert any("argument sets were judged" in note for note in record.notes) == (milliseconds > 1)
-
-
-def test_an_output_wrong_for_one_argument_set_alone_is_found(tmp_path: Any) -> None:
-    """Four sets and batches of a power of two: the last call of a sample is always the fourth set's."""
-    device = FakeDevice()
-
-    def function(value: float) -> float:
-        device.kernel(MS // 10)
-        return -1.0 if value == 2.0 else value
-
-    spec = spec_of(
-        function,
-        setup=lambda: Samples([1.0, 2.0, 3.0, 4.0]),
-        reference=lambda value: value,
-        metrics=("latency", "max_error"),
-    )
-    record = run(spec, device, tmp_path).record
-    assert record.status.startswith("wrong result")
-    assert record.correctness["max_error"] == pytest.approx(1.5)
-
-
-@pytest.mark.parametrize("bad_first", [True, False])
-def test_the_worst_argument_set_is_the_record(tmp_path: Any, bad_first: bool) -> None:
-    device = FakeDevice()
-
-    def function(value: float) -> float:
-        device.kernel(MS)
-        return float("nan") if (value == 1.0) == bad_first else value
-
-    spec = spec_of(
-        function,
-        setup=lambda: Samples([1.0, 2.0]),
-        reference=lambda value: value,
-        metrics=("latency", "max_error"),
-    )
-    record = run(spec, device, tmp_path).record
-    assert record.status.startswith("wrong result")
-    assert record.correctness["non_finite"] == 1
-    assert record.correctness["max_error"] is None
-    assert "NaN" in record.missing["max_error"]
