@@ -115,9 +115,11 @@ def _run_benchmarks(original: Any) -> Any:
         bound = inspect.signature(original).bind(benchmarks, env, *args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments
-        if given["profile"] or not _has_ours(benchmarks):
-            return original(benchmarks, env, *args, **kwargs)
         results = given["results"]
+        # `asv profile` keeps no result, so its measurement is none.
+        only_profile = given["profile"] and not hasattr(results, "_dcu_folder")
+        if only_profile or not _has_ours(benchmarks):
+            return original(benchmarks, env, *args, **kwargs)
         attributes = dict(given["extra_params"] or {}, quick=bool(given["quick"]))
         if given["append_samples"] and given["run_rounds"] is None:
             attributes["append_samples"] = True
@@ -198,7 +200,8 @@ def _spawner_run(original: Any) -> Any:
             with Watchdog(result_file_name, timeout) as watchdog:
                 output, code = launch(params_str, timeout)
             return output, sharing.TIMEOUT_CODE if watchdog.fired else code
-        request = sharing.Request(name, params_str, result_file_name, timeout)
+        wanted = None if profile_path == "None" else profile_path
+        request = sharing.Request(name, params_str, result_file_name, timeout, wanted)
         try:
             return _RUNS.current().answer(request, launch)
         except sharing.StorageFault as fault:

@@ -20,7 +20,7 @@ from ..evidence.store import append_line, parse_line
 from ..evidence.summary import Outcome, asv_result, outcome
 from ..metrics import METRICS, PROTOCOL
 from .batches import BatchIndex
-from .session import Session
+from .session import Key, Session
 from .watchdog import Watchdog
 
 #: asv's own exit code for a benchmark that ran out of time.
@@ -40,12 +40,14 @@ class Request:
     """asv's request for one metric of one measurement.
 
     name: `<module>.<function>.<metric>[-<index>]`; parameters: asv's extra parameters as JSON text.
+    profile: where asv expects a profile, None where it wants none.
     """
 
     name: str
     parameters: str
     result_file: str
     timeout: float
+    profile: str | None = None
 
     @property
     def benchmark(self) -> str:
@@ -88,6 +90,7 @@ class Sharing:
     faults: list[str] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
     _ready: bool = False
+    _profiles: dict[Key, bytes] = field(default_factory=dict)
 
     def is_ours(self, name: str) -> bool:
         benchmark = self.benchmarks.get(name.partition("-")[0])
@@ -109,13 +112,17 @@ class Sharing:
             if record is None:
                 record, output = self._measure(request, number, launch)
                 self.started += 1
+                if request.profile is not None:
+                    self._profiles[key] = Path(request.profile).read_bytes()
             session.records[key] = record
             self._notice(request, record)
         else:
             self.answered += 1
+            if request.profile is not None:
+                Path(request.profile).write_bytes(self._profiles.get(key, b""))
         return self._deliver(request, record, output)
 
-    def _resumed(self, request: Request, key: tuple[str, int | None, int]) -> dict[str, Any] | None:
+    def _resumed(self, request: Request, key: Key) -> dict[str, Any] | None:
         record = self.session.resumed.get(key)
         if record is None or record["versions"].get(request.metric) != self._version(request):
             return None

@@ -1,6 +1,6 @@
 """Whether the outputs are right: judged on outputs of timed calls, without keeping a model's output alive.
 
-While the latency pass runs, a few of its outputs (the first, a random one, the last) are copied to the host, or,
+While the latency pass runs, a few of its outputs (the first, some at random) are copied to the host, or,
 where they are large, a fixed random subset of their elements is. Afterwards the reference is computed once and each
 kept output judged against it, elementwise within the tolerance; one more output is compared whole.
 """
@@ -34,34 +34,41 @@ class Kept:
 
 
 class Keeper:
-    """Chooses which outputs of a pass to keep: the first, one at random (reservoir), the last."""
+    """Keeps the first output of a pass, the last where its number is known, and two drawn at random.
 
-    def __init__(self, seed: int, judge: Callable[[Any], Any] | None = None) -> None:
+    It holds no reference to an output, which would make the next call need more memory.
+    """
+
+    def __init__(
+        self, seed: int, judge: Callable[[Any], Any] | None = None, last_number: int | None = None
+    ) -> None:
         self._random = random.Random(seed)
         self._judge = judge
-        self._first: Kept | None = None
-        self._any: Kept | None = None
-        self._last: Kept | None = None
+        self._last_number = last_number
+        self._kept: dict[str, Kept] = {}
         self.verdicts: list[Any] = []
 
-    def __call__(self, number: int, output: Any, last: bool) -> None:
-        """After each call; holds no reference to an output, which would make the next call need more memory."""
-        if number == 0:
-            self._first = self._take(number, output)
-        elif last:
-            self._last = self._take(number, output)
-        elif self._random.random() < 1.0 / number:
-            self._any = self._take(number, output)
+    def wants(self, number: int) -> bool:
+        """The draws get rarer: the harmonic series, some six of 250."""
+        return number in (0, self._last_number) or self._random.random() < 1.0 / number
 
-    def _take(self, number: int, output: Any) -> Kept | None:
+    def take(self, number: int, output: Any) -> None:
         if self._judge is not None:
             self.verdicts.append(self._judge(output))
-            return None
-        return keep(number, output)
+            return
+        kept = keep(number, output)
+        if number == 0:
+            self._kept["first"] = kept
+        elif number == self._last_number:
+            self._kept["last"] = kept
+        else:
+            if "late" in self._kept:
+                self._kept["early"] = self._kept["late"]
+            self._kept["late"] = kept
 
     def finish(self) -> list[Kept]:
         """What was kept, in order."""
-        return [one for one in (self._first, self._any, self._last) if one is not None]
+        return sorted(self._kept.values(), key=lambda one: one.number)
 
 
 def keep(number: int, output: Any) -> Kept:

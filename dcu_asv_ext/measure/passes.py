@@ -156,24 +156,24 @@ def latency(run: Run) -> None:
     batch = batch_size(run)
     plan = Plan.make("latency", run.options.repeat)
     call = batched(run.spec.function, run.sets, batch)
-    keeper = _keeper(run)
-    after = None if keeper is None else keeper
+    keeper = _keeper(run, plan)
     if _shares_events(run, batch, plan):
-        samples = _with_events(run, call, plan, after)
+        samples = _with_events(run, call, plan, keeper)
     else:
-        samples = sample_synchronized(run.device, call, plan, run.reset(), after)
+        samples = sample_synchronized(run.device, call, plan, run.reset(), keeper=keeper)
     run.record.times["latency"] = list(per_call(samples, batch))
     run.record.batch["latency"] = batch
     if keeper is not None:
         run.kept, run.verdicts = keeper.finish(), keeper.verdicts
 
 
-def _keeper(run: Run) -> Keeper | None:
-    spec = run.spec
+def _keeper(run: Run, plan: Plan) -> Keeper | None:
+    spec, seed = run.spec, run.record.seed or 0
+    last = plan.high - 1 if plan.low == plan.high else None
     if spec.check is not None:
-        return Keeper(run.record.seed or 0, _named_check(run, spec.check))
+        return Keeper(seed, _named_check(run, spec.check), last)
     if spec.reference is not None and not spec.mutates:
-        return Keeper(run.record.seed or 0)
+        return Keeper(seed, last_number=last)
     return None
 
 
@@ -195,9 +195,7 @@ def _shares_events(run: Run, batch: int, plan: Plan) -> bool:
     return batch == 1 and run.call_seconds * MIN_SAMPLES > Plan.make("device_time", 0).seconds
 
 
-def _with_events(
-    run: Run, call: Callable[[], Any], plan: Plan, after: Callable[[int, Any, bool], None] | None
-) -> Any:
+def _with_events(run: Run, call: Callable[[], Any], plan: Plan, keeper: Keeper | None) -> Any:
     """Latency samples with an event pair inside each; the pairs are read in blocks, outside the samples."""
     try:
         # A call of its own: the samples must begin with the first argument set.
@@ -206,7 +204,7 @@ def _with_events(
         timer = run.device.event_timer(BLOCK, run.side_streams)
     except NotMeasured as missing:
         run.record.missing["device_time"] = missing.reason
-        return sample_synchronized(run.device, call, plan, run.reset(), after)
+        return sample_synchronized(run.device, call, plan, run.reset(), keeper=keeper)
     times = EventTimes()
     recorded = [0]
 
@@ -216,16 +214,14 @@ def _with_events(
         timer.stop()
         return output
 
-    def between(number: int, output: Any, last: bool) -> None:
+    def between() -> None:
         nonlocal timer
         recorded[0] += 1
         if recorded[0] == BLOCK:
             times.seconds += timer.read()
             timer, recorded[0] = run.device.event_timer(BLOCK, run.side_streams), 0
-        if after is not None:
-            after(number, output, last)
 
-    samples = sample_synchronized(run.device, paired, plan, run.reset(), between)
+    samples = sample_synchronized(run.device, paired, plan, run.reset(), between, keeper)
     if recorded[0]:
         times.seconds += timer.read()
     _keep_events(run, times, 1)

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..devices.base import Device
 from .spec import Repeat
@@ -81,6 +81,14 @@ def keep_batch(earlier: int | None, call_seconds: float) -> int | None:
     return earlier
 
 
+class OutputKeeper(Protocol):
+    """Chooses, before a sample, whether its result is kept, and then gets it."""
+
+    def wants(self, number: int) -> bool: ...
+
+    def take(self, number: int, output: Any) -> None: ...
+
+
 @contextmanager
 def collector_off() -> Iterator[None]:
     """No collection inside a sample. The memory pass, which comes first, has collected everything already."""
@@ -98,33 +106,43 @@ def sample_synchronized(
     call: Callable[[], Any],
     plan: Plan,
     before: Callable[[], None] | None = None,
-    after: Callable[[int, Any, bool], None] | None = None,
+    after: Callable[[], None] | None = None,
+    keeper: OutputKeeper | None = None,
 ) -> array[float]:
     """End-to-end seconds of each `call()`: synchronised, clock, call, synchronised, clock.
 
-    before: untimed, ahead of each sample (the benchmark's reset).
-    after: untimed, given the sample's number, its result, and whether it is the last.
+    before, after: untimed, around each sample (the benchmark's reset; reading events).
+    keeper: says beforehand which samples' results it wants. Every other result is let go of inside the sample, as
+    it is between the calls of a batch: releasing it is part of what a call costs.
     """
     clock, synchronize = device.clock, device.synchronize
     taken = array("d")
     spent = 0.0
     last = False
+    kept = None
     with collector_off():
         begun = clock()
         while not last:
             if before is not None:
                 before()
+            wanted = keeper is not None and keeper.wants(len(taken))
             synchronize()
-            begin = clock()
-            result = call()
+            if wanted:
+                begin = clock()
+                kept = call()
+            else:
+                begin = clock()
+                call()
             synchronize()
             end = clock()
             taken.append(end - begin)
             spent += end - begin
             last = plan.is_met(len(taken), spent, end - begun)
+            if wanted and keeper is not None:
+                keeper.take(len(taken) - 1, kept)
+                kept = None
             if after is not None:
-                after(len(taken) - 1, result, last)
-            del result
+                after()
     return taken
 
 

@@ -158,7 +158,7 @@ class TestPlanted:
             assert [record["order"] for record in records] == [1, 2]
 
     def test_asv_compares_and_publishes_them(self, measured) -> None:
-        bench, commits, _ = measured
+        bench, commits, device = measured
         out = bench.asv("compare", commits["base"], commits["slow"])
         for metric in [*time_metrics(device), *memory_metrics(device), "max_error"]:
             assert f"suite.step.{metric}" in out

@@ -111,17 +111,49 @@ def test_a_slow_reset_does_not_make_the_pass_endless() -> None:
         assert device.clock() - begin <= plan.seconds * UNTIMED_SHARE + 1.1
 
 
-def test_samples_are_seen_in_order_and_the_last_is_told() -> None:
+class Wanting:
+    """Wants some samples' outputs and notes what it was given."""
+
+    def __init__(self, *numbers: int) -> None:
+        self.numbers = numbers
+        self.taken: list[tuple[int, Any]] = []
+
+    def wants(self, number: int) -> bool:
+        return number in self.numbers
+
+    def take(self, number: int, output: Any) -> None:
+        self.taken.append((number, output))
+
+
+def test_the_keeper_gets_the_outputs_it_wanted_and_no_other() -> None:
     device = FakeDevice()
     numbers = iter(range(100))
-    seen: list[tuple[int, Any, bool]] = []
+    ticks: list[int] = []
 
     def call() -> int:
         device.kernel(MS)
         return next(numbers)
 
-    sample_synchronized(device, call, Plan(4, 4, 0.0), None, lambda *told: seen.append(told))
-    assert seen == [(0, 0, False), (1, 1, False), (2, 2, False), (3, 3, True)]
+    keeper = Wanting(0, 3)
+    sample_synchronized(device, call, Plan(5, 5, 0.0), None, lambda: ticks.append(1), keeper)
+    assert keeper.taken == [(0, 0), (3, 3)]
+    assert len(ticks) == 5
+
+
+def test_an_unwanted_output_is_released_inside_its_sample() -> None:
+    """As between the calls of a batch: releasing belongs to what a call costs, with and without a reference."""
+    device = FakeDevice()
+
+    class Output:
+        def __del__(self) -> None:
+            device.host(3 * MS)
+
+    def call() -> Output:
+        device.kernel(MS)
+        return Output()
+
+    kept, *others = sample_synchronized(device, call, Plan(3, 3, 0.0), keeper=Wanting(0))
+    assert others == pytest.approx([kept + 3 * MS / 1e9] * 2, abs=1.1e-3)
 
 
 def test_no_output_outlives_its_sample() -> None:
@@ -141,7 +173,7 @@ def test_no_output_outlives_its_sample() -> None:
         device.kernel(MS)
         return Output()
 
-    sample_synchronized(device, call, Plan(5, 5, 0.0), None, lambda number, output, last: None)
+    sample_synchronized(device, call, Plan(5, 5, 0.0), None, lambda: None)
     assert alive[0] == 0
 
 
