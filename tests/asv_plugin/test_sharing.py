@@ -12,7 +12,7 @@ import pytest
 from dcu_asv_ext.asv_plugin import sharing, watchdog
 from dcu_asv_ext.asv_plugin.batches import INDEX
 from dcu_asv_ext.asv_plugin.session import begin
-from dcu_asv_ext.asv_plugin.sharing import TIMEOUT_CODE, StorageFault, fuller
+from dcu_asv_ext.asv_plugin.sharing import TIMEOUT_CODE, Request, StorageFault, fuller
 from dcu_asv_ext.metrics import PROTOCOL
 
 from .fakes import FAMILY, METRICS, Desk, Launcher, benchmarks, dies, measures, record
@@ -105,6 +105,27 @@ class TestOneLaunchAnswersAll:
             assert code == 0
         desk.sharing.report()
         assert desk.told == [f"every metric not measured for {FAMILY}: skipped: not on this device"]
+
+
+class TestProfiles:
+    def test_one_profile_goes_to_every_metric(self, desk: Desk, tmp_path: Path) -> None:
+        """The child writes it to the place that asv named for the first one."""
+        launch = measures()
+        for number, metric in enumerate(METRICS):
+            place = tmp_path / f"profile-{number}"
+            place.write_bytes(b"" if number else b"of one call")
+            request = Request(f"{FAMILY}.{metric}-0", "{}", str(tmp_path / "result"), 600.0, str(place))
+            assert desk.sharing.answer(request, launch)[1] == 0
+            assert place.read_bytes() == b"of one call"
+        assert launch.started == 1
+
+    def test_what_was_resumed_has_none(self, desk: Desk, tmp_path: Path) -> None:
+        desk.ask("latency", measures())
+        place = tmp_path / "profile"
+        place.write_bytes(b"")
+        request = Request(f"{FAMILY}.latency-0", "{}", str(tmp_path / "result"), 600.0, str(place))
+        assert resumed(desk).sharing.answer(request, dies(-11))[1] == 0
+        assert place.read_bytes() == b""
 
 
 class TestFailuresAnswerAll:

@@ -41,8 +41,7 @@ def keys(records: list[dict[str, Any]]) -> Counter[tuple[str, int]]:
 
 def stored(bench: Workbench) -> dict[str, str]:
     """asv's result files by name, as they are on disk."""
-    files = [one for one in bench.folder.glob("*-*.json")]
-    return {one.name: one.read_text() for one in files}
+    return {one.name: one.read_text() for one in bench.folder.glob("*-*.json")}
 
 
 def interrupted(bench: Workbench, with_signal: signal.Signals, *args: str) -> tuple[int, str]:
