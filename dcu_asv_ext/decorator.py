@@ -141,6 +141,8 @@ def make_spec(function: Any, options: dict[str, Any], module: str) -> Spec:
         raise TypeError(f"{label}: it has no name of its own; give one with name=")
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"{label}: name={name!r} must be a Python identifier: asv's names are dotted")
+    if name.startswith("_"):
+        raise ValueError(f"{label}: asv does not look at names that begin with _; give another with name=")
     chosen = _metrics(label, options)
     settings = _settings(label, options)
     code = {role: options.get(role) for role in ("setup", "reset")} | {"function": function}

@@ -32,6 +32,9 @@ def add(a: int, b: int = 2) -> int:
     return a + b
 
 
+def _hidden() -> None: ...
+
+
 def nothing() -> None:
     return None
 
@@ -253,6 +256,7 @@ def yields() -> Any:
         (yields, "coroutine or generator"),
         (lambda: None, "must be a Python identifier"),
         (functools.partial(add, 1), "give one with name="),
+        (_hidden, "asv does not look at names that begin with _"),
     ],
     ids=repr,
 )

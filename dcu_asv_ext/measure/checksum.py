@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -12,7 +13,9 @@ from typing import Any
 import torch
 
 #: Elements that are brought to the host and hashed at a time.
-_PIECE = 1 << 20
+_PIECE = 1 << 18
+#: Bytes hashed in all; of more, evenly spread pieces are taken, so that large models do not cost seconds.
+LIMIT_BYTES = 64 << 20
 
 
 def tensors(value: Any, seen: set[int] | None = None) -> Iterable[torch.Tensor]:
@@ -42,20 +45,24 @@ def tensors(value: Any, seen: set[int] | None = None) -> Iterable[torch.Tensor]:
 
 
 def checksum(value: Any) -> tuple[str, ...]:
-    """One hash per tensor, of its bytes in order. Temporary memory is bounded.
+    """One hash per tensor, of its bytes in order; beyond LIMIT_BYTES in all, of every n-th piece of it, the first
+    always. Temporary memory is bounded.
 
     Tensors without plain storage (sparse, nested, on the meta device) are left out.
     """
-    return tuple(_one(tensor) for tensor in tensors(value) if _plain(tensor))
+    found = [tensor for tensor in tensors(value) if _plain(tensor)]
+    size = sum(tensor.numel() * tensor.element_size() for tensor in found)
+    step = max(1, -(-size // LIMIT_BYTES))
+    return tuple(_one(tensor, step) for tensor in found)
 
 
 def _plain(tensor: torch.Tensor) -> bool:
     return tensor.layout == torch.strided and tensor.device.type != "meta" and not tensor.is_quantized
 
 
-def _one(tensor: torch.Tensor) -> str:
+def _one(tensor: torch.Tensor, step: int) -> str:
     found = hashlib.blake2b(digest_size=16)
-    for piece in _pieces(_stored(tensor.detach())):
+    for piece in itertools.islice(_pieces(_stored(tensor.detach())), 0, None, step):
         # On the host: temporaries on the device would grow the allocator's pool before it is measured.
         there = piece.contiguous().cpu().resolve_conj().resolve_neg()
         found.update(ctypes.string_at(there.data_ptr(), there.numel() * there.element_size()))

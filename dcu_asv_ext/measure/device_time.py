@@ -81,7 +81,7 @@ def time_events(
             timer = device.event_timer(size, streams)
             device.synchronize()
             begin = clock()
-            record_block(timer, call, size, before)
+            record_block(device, timer, call, size, before)
             timer.wait()
             taken.seconds += timer.read()
             device.synchronize()
@@ -98,11 +98,13 @@ def _block_size(plan: Plan, count: int, spent: float) -> int:
 
 
 def record_block(
-    timer: EventTimer, call: Callable[[], Any], size: int, before: Callable[[], None] | None
+    device: Device, timer: EventTimer, call: Callable[[], Any], size: int, before: Callable[[], None] | None
 ) -> None:
     for _ in range(size):
         if before is not None:
             before()
+            # What the reset queued, on whatever stream, must not reach into the pair.
+            device.synchronize()
         timer.start()
         call()
         timer.stop()

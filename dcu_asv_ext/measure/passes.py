@@ -139,12 +139,17 @@ def memory(run: Run) -> None:
 
 
 def batch_size(run: Run) -> int:
-    """Calls per sample: one where each call needs a reset; else what earlier evidence used; else chosen now."""
+    """Calls per sample: one where each call needs a reset; else what earlier evidence used; else chosen now.
+
+    A quick run chooses nothing that would bind later ones: without earlier evidence it makes single calls.
+    """
     if run.spec.reset is not None:
         return 1
     kept = keep_batch(run.options.batch.get("latency"), run.call_seconds)
     if kept is not None:
         return kept
+    if run.options.quick:
+        return 1
     if run.options.batch.get("latency") is not None:
         run.record.notes.append("batch size chosen anew: the call has become too slow for the recorded one")
     return choose_batch(run.call_seconds, overhead(run.device))

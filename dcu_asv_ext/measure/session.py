@@ -108,16 +108,18 @@ def _measure_on(run: Run, request: Request) -> None:
     device.synchronize()
     record.parts["setup"] = time.perf_counter() - begin
     record.input = facts.describe_inputs(run.sets)
-    record.switches = facts.switches()
+    record.switches = facts.switches() | {"quick": run.options.quick}
     watched = not spec.mutates and spec.reset is None
     before = checksum(_values(run.sets)) if watched else ()
     passes.cold(run)
+    # Right after the first call too: a second one may undo what it did.
+    modified = watched and checksum(_values(run.sets)) != before
     passes.warm(run)
     passes.memory(run)
     passes.latency(run)
     passes.device_time(run)
     passes.host_time(run)
-    if watched and checksum(_values(run.sets)) != before:
+    if modified or (watched and checksum(_values(run.sets)) != before):
         judging.inputs_modified(run)
     elif spec.reference is not None or spec.check is not None:
         judging.correctness(run, request.params)

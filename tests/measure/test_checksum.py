@@ -151,3 +151,16 @@ def test_odd_numpy_arrays() -> None:
 def test_tensors_without_plain_storage_are_left_out() -> None:
     sparse = torch.eye(3).to_sparse()
     assert checksum([sparse, torch.empty(3, device="meta")]) == ()
+
+
+def test_of_much_data_every_nth_piece_is_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PIECE", 100)
+    monkeypatch.setattr(module, "LIMIT_BYTES", 4000)
+    large, small = torch.zeros(2000), torch.zeros(50)
+    before = checksum([large, small])
+    large[150] = 1  # the second piece of twenty, of which every third is hashed
+    assert checksum([large, small]) == before
+    large[301] = 1
+    assert checksum([large, small])[0] != before[0]
+    small[49] = 1
+    assert checksum([large, small])[1] != before[1]

@@ -48,6 +48,18 @@ def test_side_streams_are_forked_and_joined() -> None:
     assert taken.seconds == pytest.approx([25e-3] * 5, rel=0.01)
 
 
+def test_what_a_reset_queued_on_a_side_stream_stays_outside_the_pair() -> None:
+    device = FakeDevice()
+    taken = time_events(
+        device,
+        lambda: device.kernel(MS, device.side),
+        Plan(5, 5, 0.0),
+        [device.side],
+        before=lambda: device.kernel(20 * MS, device.side),
+    )
+    assert max(taken.seconds) < 2e-3
+
+
 def test_work_on_a_side_stream_that_is_not_joined_is_an_escape() -> None:
     device = FakeDevice()
     with pytest.raises(NotMeasured, match="stream escape") as caught:

@@ -158,6 +158,16 @@ def test_quick_makes_one_sample_a_pass(tmp_path: Any) -> None:
     assert calls[0] == 8
 
 
+def test_quick_binds_no_later_run_to_a_batch_size(tmp_path: Any) -> None:
+    device = FakeDevice()
+    spec = spec_of(lambda: device.kernel(round(0.02 * MS)))
+    record = run(spec, device, tmp_path, repeat=1, quick=True).record
+    assert record.batch["latency"] == 1
+    assert record.switches["quick"] is True
+    kept = run(spec, device, tmp_path, repeat=1, quick=True, batch={"latency": 64}).record
+    assert kept.batch["latency"] == 64
+
+
 @pytest.mark.parametrize("milliseconds", [0.02, 1, 10])
 def test_a_short_call_samples_for_about_a_second(tmp_path: Any, milliseconds: float) -> None:
     device = FakeDevice()
