@@ -25,7 +25,8 @@ from .metrics import METRICS
 
 if TYPE_CHECKING:
     # They import torch, which discovery and the fork server have no need of.
-    from .measure.session import Measured, Request
+    from .measure.request import Request
+    from .measure.session import Measured
 
 _ASV_TYPES = {"seconds": "time", "bytes": "peakmemory"}
 
@@ -85,8 +86,7 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
         return value
 
     def _request(self, params: tuple[Any, ...], extra: dict[str, Any], info: dict[str, Any]) -> Request:
-        from .measure.passes import Options
-        from .measure.session import Request
+        from .measure.request import Options, Request
 
         labels: list[str] = []
         if self._index is not None:

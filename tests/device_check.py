@@ -67,8 +67,8 @@ class Bench:
     def measure(self, function: Callable[..., Any], setup: Any = None, **options: Any) -> dict[str, Any]:
         """Every pass over one function, in this process; the record as it would be stored."""
         from dcu_asv_ext.decorator import make_spec
-        from dcu_asv_ext.measure.passes import Options
-        from dcu_asv_ext.measure.session import Request, measure
+        from dcu_asv_ext.measure.request import Options, Request
+        from dcu_asv_ext.measure.session import measure
 
         metrics = ["latency", "device_time", "host_time", "cold_start", "peak_allocated", "peak_reserved"]
         spec = make_spec(function, {"setup": setup, "metrics": metrics, **options}, "suite.device_check")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from .calls import batched, one_call
 from .correctness import Keeper, Kept
 from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
 from .facts import boundary, watch_empty_cache
+from .request import Options
 from .sampling import (
     MIN_SAMPLES,
     Plan,
@@ -23,21 +24,8 @@ from .sampling import (
     sample_submission,
     sample_synchronized,
 )
-from .spec import Repeat, Spec
+from .spec import Spec
 from .warmup import Rule, warm_up
-
-
-@dataclass
-class Options:
-    """How asv asked for this measurement.
-
-    repeat: asv's, or the benchmark's own. quick: one call a pass. batch: pass -> calls per sample, from earlier
-    evidence of this benchmark, parameters and machine.
-    """
-
-    repeat: Repeat = 0
-    quick: bool = False
-    batch: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass

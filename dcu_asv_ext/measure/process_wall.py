@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..evidence import caches
 
 if TYPE_CHECKING:
-    from .session import Request
+    from .request import Request
 
 
 class ProcessFailed(Exception):

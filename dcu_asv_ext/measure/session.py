@@ -6,9 +6,8 @@ import datetime
 import os
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..devices.base import Device, DeviceUnavailable
@@ -17,28 +16,9 @@ from ..evidence.record import OK, SKIPPED, Measurement
 from ..evidence.software import environment_variables, package_versions
 from .arguments import CallArguments, make_arguments
 from .calls import one_call
-from .passes import Options, Run
-from .spec import BenchmarkError, Spec
-
-
-@dataclass
-class Request:
-    """What is to be measured and how.
-
-    params: name -> value; labels: name -> asv's own string for it.
-    cache_root: folder of the session's on-disk caches (None: this process alone).
-    user_caches: the user's own values of the cache variables.
-    about: fields of the record that only the caller knows (round, session, order, commit, env, machine).
-    """
-
-    spec: Spec
-    params: Mapping[str, Any]
-    labels: Mapping[str, str]
-    param_index: int | None = None
-    options: Options = field(default_factory=Options)
-    cache_root: Path | None = None
-    user_caches: Mapping[str, str | None] = field(default_factory=dict)
-    about: Mapping[str, Any] = field(default_factory=dict)
+from .passes import Run
+from .request import Request
+from .spec import BenchmarkError
 
 
 @dataclass

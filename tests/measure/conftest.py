@@ -37,8 +37,8 @@ def imported_objects_out_of_the_collector() -> Iterator[None]:
 def take(tmp_path: Path) -> Callable[..., Any]:
     """take(function, **spec options) measures it quickly on the CPU."""
     from dcu_asv_ext.devices import select
-    from dcu_asv_ext.measure.passes import Options
-    from dcu_asv_ext.measure.session import Request, measure
+    from dcu_asv_ext.measure.request import Options, Request
+    from dcu_asv_ext.measure.session import measure
     from dcu_asv_ext.measure.spec import Spec
 
     def measured(function: Callable[..., Any], quick: bool = True, repeat: Any = 1, **options: Any) -> Any:

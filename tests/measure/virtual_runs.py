@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dcu_asv_ext.measure.passes import Options
-from dcu_asv_ext.measure.session import Measured, Request, measure
+from dcu_asv_ext.measure.request import Options, Request
+from dcu_asv_ext.measure.session import Measured, measure
 from dcu_asv_ext.measure.spec import Spec
 
 from .fakes import FakeDevice

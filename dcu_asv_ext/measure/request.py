@@ -1,0 +1,43 @@
+"""What a caller asks of one measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .spec import Repeat, Spec
+
+
+@dataclass
+class Options:
+    """How asv asked for this measurement.
+
+    repeat: asv's, or the benchmark's own. quick: one call a pass. batch: pass -> calls per sample, from earlier
+    evidence of this benchmark, parameters and machine.
+    """
+
+    repeat: Repeat = 0
+    quick: bool = False
+    batch: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Request:
+    """What is to be measured and how.
+
+    params: name -> value; labels: name -> asv's own string for it.
+    cache_root: folder of the session's on-disk caches (None: this process alone).
+    user_caches: the user's own values of the cache variables.
+    about: fields of the record that only the caller knows (round, session, order, commit, env, machine).
+    """
+
+    spec: Spec
+    params: Mapping[str, Any]
+    labels: Mapping[str, str]
+    param_index: int | None = None
+    options: Options = field(default_factory=Options)
+    cache_root: Path | None = None
+    user_caches: Mapping[str, str | None] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
