@@ -56,11 +56,11 @@ def in_teardown(x):
 def segfault(x):
     os.kill(os.getpid(), signal.SIGSEGV)
 
-@dcu.benchmark(setup=make, timeout=4, **quick)
+@dcu.benchmark(setup=make, timeout=3, **quick)
 def hang(x):
     time.sleep(100)
 
-@dcu.benchmark(setup=make, timeout=4, **quick)
+@dcu.benchmark(setup=make, timeout=3, **quick)
 def chatty_hang(x):
     while True:
         print("still here", flush=True)
@@ -132,8 +132,8 @@ def stored(run: tuple[Workbench, str, float]) -> dict[str, Any]:
         ("in_reset", "failed in "),
         ("in_teardown", "failed in teardown: ValueError: broken on purpose"),
         ("segfault", "crashed: SIGSEGV"),
-        ("hang", "timed out after 4 s"),
-        ("chatty_hang", "timed out after 4 s"),
+        ("hang", "timed out after 3 s"),
+        ("chatty_hang", "timed out after 3 s"),
         ("returns_nothing", "failed"),
         ("out_of_memory", "out of memory in"),
         ("skipped", "skipped: not on this device"),
@@ -185,7 +185,7 @@ def test_no_infinity_enters_asvs_values(stored: dict[str, Any]) -> None:
 
 def test_hangs_end_at_their_limit_and_leave_no_process(run: tuple[Workbench, str, float]) -> None:
     bench, _, seconds = run
-    assert seconds < 180, "both hangs have 4 s; without the limit the chatty one would never end"
+    assert seconds < 180, "both hangs have 3 s; without the limit the chatty one would never end"
     assert survivors(bench) == []
 
 

@@ -33,7 +33,7 @@ def time_kernel():
     launch()
 
 class Kernels:
-    params = [1, 2]
+    params = [2]
     param_names = ["n"]
 
     def setup(self, n):
@@ -89,19 +89,17 @@ def values(stored: dict[str, Any], name: str) -> list[float]:
 
 def test_a_kernel_of_5_ms_reads_5_ms(stored: dict[str, Any]) -> None:
     assert values(stored, "honest.time_kernel")[0] >= 0.005
-    one, two = values(stored, "honest.Kernels.time_several")
-    assert one >= 0.005
-    assert two >= 0.010
+    assert values(stored, "honest.Kernels.time_several")[0] >= 0.010
 
 
 def test_without_the_import_only_the_launch_is_timed(stored: dict[str, Any]) -> None:
     """asv's own timer stops when the work is submitted: what the import is for."""
     assert values(stored, "naive.time_kernel")[0] < 0.001
-    assert max(values(stored, "naive.Kernels.time_several")) < 0.001
+    assert values(stored, "naive.Kernels.time_several")[0] < 0.001
 
 
 def test_other_types_are_unchanged(stored: dict[str, Any]) -> None:
-    assert values(stored, "honest.Kernels.track_n") == values(stored, "naive.Kernels.track_n") == [10, 20]
+    assert values(stored, "honest.Kernels.track_n") == values(stored, "naive.Kernels.track_n") == [20]
 
 
 def test_the_plain_suite_has_asvs_own_form_alone(bench: Workbench, stored: dict[str, Any]) -> None:
