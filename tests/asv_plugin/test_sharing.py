@@ -106,6 +106,15 @@ class TestOneLaunchAnswersAll:
         desk.sharing.report()
         assert desk.told == [f"every metric not measured for {FAMILY}: skipped: not on this device"]
 
+    def test_what_one_round_skipped_is_not_started_again(self, desk: Desk) -> None:
+        launch = measures(status="skipped: not on this device", times={}, memory={})
+        for _ in range(3):
+            value, _ = desk.ask("latency", launch)
+            assert math.isnan(value)
+        assert launch.started == 1
+        desk.ask("latency", launch, 1)
+        assert launch.started == 2, "other parameters may run"
+
 
 class TestProfiles:
     def test_one_profile_goes_to_every_metric(self, desk: Desk, tmp_path: Path) -> None:
