@@ -51,14 +51,21 @@ def exact_compiled(compiled: Callable[..., Any], *arrays: torch.Tensor) -> torch
 
 
 @dcu.benchmark(
-    setup=make_compiled, cache="fresh", reference=exact_compiled, kind="micro", work={"bytes": gate_bytes}
+    setup=make_compiled,
+    cache="fresh",
+    reference=exact_compiled,
+    kind="micro",
+    work={"bytes": gate_bytes},
+    rounds=3,  # a compiler's minute is too dear for five
 )
 def compiled_chain(compiled: Callable[..., Any], *arrays: torch.Tensor) -> torch.Tensor:
     """The chain of `elementwise`, compiled: `cold_start` is compilation from nothing, `latency` the code made."""
     return compiled(*arrays)
 
 
-@dcu.benchmark(setup=make_cached, metrics=["latency", "max_error"], reference=exact_gate, kind="micro")
+@dcu.benchmark(
+    setup=make_cached, metrics=["latency", "max_error"], reference=exact_gate, kind="micro", rounds=3
+)
 def compile_from_cache(gate: torch.Tensor, value: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
     """Everything that compilation still does when the cache on disk has the code: tracing, keys, loading."""
     torch._dynamo.reset()

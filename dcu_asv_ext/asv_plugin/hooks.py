@@ -301,6 +301,8 @@ def _write_json(original: Any) -> Any:
         # A name that asv does not read as results, so that a reader never meets a half-written file.
         temporary = f"{path}.{os.getpid()}.tmp"
         try:
+            # asv looks first and makes the folder then, which two runs at once do not survive.
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
             original(temporary, data, api_version, compact)
             os.replace(temporary, path)
         except OSError as fault:
