@@ -76,7 +76,7 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
 
         extra = _extra(self._attr_sources)
         info: dict[str, Any] = extra.get("dcu") or {}
-        _die_with_parent(info.get("asv_pid"))
+        _die_with_asv(info)
         measured = measure(self._request(params, extra, info))
         _keep(measured.record, info)
         value, failure = asv_result(outcome(measured.record.to_dict(), self._metric))
@@ -183,11 +183,28 @@ def _source(spec: Spec) -> str:
         return f"# {spec.function!r}"
 
 
-def _die_with_parent(asv_pid: int | None) -> None:
-    """Let the kernel end this process when its parent dies, so that no orphan keeps a device busy (Linux)."""
-    if asv_pid is None or not sys.platform.startswith("linux"):
+def _die_with_asv(info: dict[str, Any]) -> None:
+    """Let the kernel end this process when its parent dies (Linux), and write down the process group of all that it
+    will start, so that no orphan keeps a device busy."""
+    asv_pid = info.get("asv_pid")
+    if asv_pid is None:
         return
-    with contextlib.suppress(OSError):
-        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() == 1 and asv_pid != 1:
-        os._exit(137)
+    arm_parent_death()
+    try:
+        ours = os.getpgid(asv_pid) != os.getpgrp()
+    except ProcessLookupError:
+        os._exit(137)  # asv died before this process could ask to be told
+    if ours:
+        Path(info["record"]).with_name("group").write_text(str(os.getpgrp()), encoding="utf-8")
+
+
+def arm_parent_death() -> None:
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL, 0, 0, 0)
+
+
+def guard_server() -> None:
+    """asv's fork server dies with asv too. Its forked children arm themselves, since a fork clears it."""
+    if "run_server" in sys.argv:
+        arm_parent_death()

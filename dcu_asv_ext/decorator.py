@@ -385,7 +385,8 @@ def register_with_asv() -> None:
         return
     from asv_runner.benchmarks import benchmark_types
 
-    from .asv_type import DeviceBenchmark
+    from .asv_type import DeviceBenchmark, guard_server
 
     if DeviceBenchmark not in benchmark_types:
         benchmark_types.append(DeviceBenchmark)
+        guard_server()

@@ -5,6 +5,7 @@ functions take other arguments, is refused in one sentence.
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -48,6 +49,9 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (Benchmarks, "filter_out", ("skip",)),
     (util, "write_json", ("path", "data", "api_version", "compact")),
 )
+
+#: Stands for infinity in asv's confidence intervals.
+_ENDLESS = 1e300
 
 EXISTING_RANGE = (
     "dcu-asv: an existing environment holds one install, so measuring it under several commits would file one "
@@ -291,9 +295,23 @@ def _add_result(original: Any) -> Any:
                 _RUNS.current().kept.add(name)
                 self._stderr[name], self._errcode[name] = result.stderr, result.errcode
                 return None
-        return original(*bound.args, **bound.kwargs)
+        done = original(*bound.args, **bound.kwargs)
+        if benchmark.get("family"):
+            _finite(self._stats.get(name))
+        return done
 
     return add_result
+
+
+def _finite(stats: Any) -> None:
+    """asv gives too few samples an endless confidence interval; an infinity in its file is no JSON for a browser."""
+    for one in stats or ():
+        for end in ("ci_99_a", "ci_99_b"):
+            if one and not math.isfinite(one.get(end, 0.0)):
+                if one.get("repeat") == 1:
+                    del one[end]  # asv compares no single samples by it
+                else:
+                    one[end] = math.copysign(_ENDLESS, one[end])
 
 
 def _write_json(original: Any) -> Any:

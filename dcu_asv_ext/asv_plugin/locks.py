@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -93,9 +92,13 @@ class FileLock:
 
 
 def lock_folder() -> Path:
-    """One folder for every user of the machine (or container)."""
-    folder = Path(tempfile.gettempdir()) / "dcu-asv-locks"
-    folder.mkdir(exist_ok=True)
+    """One folder for every user of the machine (or container).
+
+    Not below TMPDIR, which job schedulers make each job's own: two jobs have to see each other.
+    DCU_ASV_LOCKS names another place.
+    """
+    folder = Path(os.environ.get("DCU_ASV_LOCKS") or "/tmp/dcu-asv-locks")
+    folder.mkdir(parents=True, exist_ok=True)
     with suppress(PermissionError):
         os.chmod(folder, 0o1777)
     return folder

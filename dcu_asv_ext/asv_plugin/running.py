@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from asv.console import log
 
 from ..devices import device_kind
 from ..evidence.caches import CACHE_VARIABLES, variables
-from . import session
+from . import janitor, session
 from .batches import BatchIndex
 from .locks import FileLock, Held, card_lock
 from .settings import Settings
@@ -35,6 +36,7 @@ class Runs:
         self._card: FileLock | None = None
         self._folder: Path | None = None
         self._in_use: FileLock | None = None
+        self._janitor: subprocess.Popen[bytes] | None = None
         self._batches: dict[Path, BatchIndex] = {}
         self._user_caches = {name: os.environ.get(name) for name in CACHE_VARIABLES}
 
@@ -107,6 +109,7 @@ class Runs:
             # Held until this process ends, however it ends.
             self._in_use = FileLock(self._folder / _IN_USE)
             self._in_use.acquire()
+            self._janitor = janitor.start(self._folder)
             atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
 

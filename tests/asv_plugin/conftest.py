@@ -14,5 +14,6 @@ def own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setenv("DCU_ASV_LOCKS", str(folder / "dcu-asv-locks"))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder

@@ -137,6 +137,22 @@ class TestResults:
         assert made.get_result_samples("suite.step.latency", []) == [[0.5, 0.25]]
         assert made._samples["suite.time_plain"] is None
 
+    def test_no_infinity_enters_the_file(self, tmp_path: Path) -> None:
+        """asv gives one sample, and a few, an endless confidence interval."""
+        made = results()
+        for name, samples in (("one", [0.5]), ("two", [0.5, 0.25])):
+            ours = {"name": f"suite.{name}.latency", "version": "1", "params": [], "family": f"suite.{name}"}
+            made.add_result(ours, BenchmarkResult([True], [samples], [1], 0, "", None))
+        made.save(str(tmp_path))
+        (path,) = tmp_path.glob("box/*.json")
+
+        def refuse(name: str) -> None:
+            raise AssertionError(f"{name} in asv's file")
+
+        json.loads(path.read_text(), parse_constant=refuse)
+        loaded = Results.load(str(path))
+        assert loaded.get_result_value("suite.one.latency", []) == [0.5]
+
     def test_a_removed_series_goes_from_the_evidence(self, tmp_path: Path) -> None:
         made, evidence = self.saved(tmp_path)
         made.remove_result("suite.step.latency")

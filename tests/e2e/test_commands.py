@@ -223,6 +223,7 @@ class TestCards:
         environ = {
             **os.environ,
             "TMPDIR": str(folder),
+            "DCU_ASV_LOCKS": str(folder / "locks"),
             "HIP_VISIBLE_DEVICES": card,
             "PYTHONPATH": PACKAGE_PARENT,
         }

@@ -23,6 +23,7 @@ class Workbench(Project):
         self.environ["DCU_ASV_DEVICE"] = "cuda" if "fake_cuda" in head else "sim" if head else "cpu"
         # Tests of one machine run side by side and must not wait for one another.
         self.environ["TMPDIR"] = str(root / "tmp")
+        self.environ["DCU_ASV_LOCKS"] = str(root / "locks")
         (root / "tmp").mkdir()
         write(self.suite, {"benchmarks/__init__.py": head or "\n", "benchmarks/suite.py": suite})
         self.configure(**{"plugins": [".dcu_asv_ext.asv_plugin"], **settings})
