@@ -65,7 +65,8 @@ def test_nothing_survives_a_kill(tmp_path: Path, suite: str, arguments: list[str
     bench = Workbench(tmp_path / "bench", suite.format(mark=str(mark)))
     bench.project("x = 1\n")
     # asv takes PYTHONPATH away from an existing environment's processes, and gives them this.
-    run = bench.start(*arguments, ASV_PYTHONPATH=PACKAGE_PARENT)
+    environ = {"ASV_PYTHONPATH": PACKAGE_PARENT} if "existing" in arguments else {}
+    run = bench.start(*arguments, **environ)
     try:
         wait_for(mark.exists, run, 120)
     finally:
