@@ -7,7 +7,6 @@ import cProfile
 import ctypes
 import inspect
 import itertools
-import json
 import os
 import re
 import signal
@@ -171,7 +170,8 @@ def _tell_fault(measured: Measured, failure: str | None) -> None:
         return
     if record.error is not None:
         print(record.error["traceback"])
-    print(f"dcu-asv: {json.dumps(record.params)}: {failure}")
+    where = ", ".join(f"{name}={value}" for name, value in record.params.items())
+    print(f"dcu-asv: {record.benchmark}({where}): {failure}")
     sys.stdout.flush()
     sys.exit(1)
 

@@ -129,10 +129,10 @@ def _run_benchmarks(original: Any) -> Any:
             attributes["append_samples"] = True
         with _RUNS.entered(_begin(benchmarks, env, results, attributes, given["run_rounds"]), attributes):
             done = original(benchmarks, env, *args, **kwargs)
-            _RUNS.current().report()
-        rounds = given["run_rounds"]
+            last_round = given["run_rounds"] is None or 1 in given["run_rounds"]
+            _RUNS.current().report(last_round)
         if results is not None:
-            results._dcu_finished = rounds is None or 1 in rounds
+            results._dcu_finished = last_round
         return done
 
     return run_benchmarks

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,9 @@ from ..metrics import METRICS, PROTOCOL
 from .batches import BatchIndex
 from .session import Key, Session
 from .watchdog import Watchdog
+
+#: Rounds of one commit whose median latencies are further apart than this are pointed out.
+ROUNDS_APART = 1.5
 
 #: asv's own exit code for a benchmark that ran out of time.
 TIMEOUT_CODE = -256
@@ -254,18 +258,41 @@ class Sharing:
             return Outcome("missing", reason=_unknown(record))
         return outcome(record, request.metric)
 
-    def report(self) -> None:
-        """After the run: faults, what was kept or taken up, and which metrics could not be measured, and why."""
-        for fault in self.faults:
+    def report(self, final: bool = True) -> None:
+        """After the run: faults, what was kept or taken up; after its last round also which rounds disagree, and
+        which metrics could not be measured, and why."""
+        for fault in dict.fromkeys(self.faults):
             self.tell(fault)
         if self.kept:
             names = ", ".join(sorted(self.kept)[:4]) + (" and others" if len(self.kept) > 4 else "")
             self.tell(f"the earlier results have more samples than --quick's, and stay: {names}")
         if self.taken_up:
             self.tell(f"{self.taken_up} measurements were taken from the interrupted session")
+        if not final:
+            return
+        for name, low, high in disagreeing(self.session.records):
+            self.tell(
+                f"{name}: the rounds' latencies lie between {low:.3g} s and {high:.3g} s; "
+                "the machine was busy, or the program has two speeds"
+            )
         for (metric, reason), families in sorted(self.missing.items()):
             shown = ", ".join(sorted(families)[:3]) + (" and others" if len(families) > 3 else "")
             self.tell(f"{metric} not measured for {shown}: {reason}")
+
+
+def disagreeing(records: Mapping[Key, Mapping[str, Any]]) -> list[tuple[str, float, float]]:
+    """(name, fastest, slowest round's median latency) of measurements whose rounds are more than a factor apart."""
+    medians: dict[str, list[float]] = {}
+    for record in records.values():
+        times = (record.get("times") or {}).get("latency")
+        if times:
+            shown = ", ".join(f"{name}={value}" for name, value in record["params"].items())
+            medians.setdefault(f"{record['benchmark']}({shown})", []).append(statistics.median(times))
+    return [
+        (name, min(found), max(found))
+        for name, found in sorted(medians.items())
+        if max(found) > ROUNDS_APART * min(found)
+    ]
 
 
 def _unknown(record: Mapping[str, Any]) -> str:

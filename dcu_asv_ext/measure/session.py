@@ -69,7 +69,11 @@ def _new_record(request: Request) -> Measurement:
         versions=dict(spec.versions),
         started_at=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds"),
         seed=spec.seed(request.params),
-        software={"packages": package_versions(), "environment": environment_variables()},
+        software={
+            "packages": package_versions(),
+            "environment": environment_variables(),
+            "load_1min": round(os.getloadavg()[0], 2),
+        },
         **request.about,
     )
 

@@ -116,6 +116,29 @@ class TestOneLaunchAnswersAll:
         assert launch.started == 2, "other parameters may run"
 
 
+class TestReport:
+    def test_rounds_that_disagree_are_pointed_out_at_the_end(self, desk: Desk) -> None:
+        for seconds in (0.1, 0.1, 0.3):
+            desk.ask("latency", measures(times={"latency": [seconds] * 3}))
+        desk.sharing.report(final=False)
+        assert desk.told == []
+        desk.sharing.report()
+        (said,) = desk.told
+        assert said.startswith(FAMILY) and "between 0.1 s and 0.3 s" in said and "busy" in said
+
+    def test_rounds_that_agree_are_not_mentioned(self, desk: Desk) -> None:
+        for seconds in (0.1, 0.11, 0.12):
+            desk.ask("latency", measures(times={"latency": [seconds] * 3}))
+        desk.sharing.report()
+        assert desk.told == []
+
+    def test_a_fault_of_every_round_is_said_once(self, desk: Desk) -> None:
+        for _ in range(3):
+            desk.ask("latency", measures(status="failed in setup: ValueError: no"))
+        desk.sharing.report(final=False)
+        assert len(desk.told) == 1
+
+
 class TestProfiles:
     def test_one_profile_goes_to_every_metric(self, desk: Desk, tmp_path: Path) -> None:
         """The child writes it to the place that asv named for the first one."""
