@@ -112,7 +112,7 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
         """cProfile of one steady call, synchronised, after one that warmed it up."""
         from .devices import select
         from .measure.arguments import make_arguments
-        from .measure.calls import one_call
+        from .measure.calls import one_call, reset_of
         from .measure.judging import seed_everything
 
         spec = self._spec
@@ -120,8 +120,10 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
         device = select()
         seed_everything(spec.seed(params), device)
         sets = make_arguments(spec, params, device.torch_device)
-        call = one_call(spec.function, sets)
+        call, reset = one_call(spec.function, sets), reset_of(spec, sets) or (lambda: None)
+        reset()
         call()
+        reset()
         device.synchronize()
         profiler = cProfile.Profile()
         profiler.enable()

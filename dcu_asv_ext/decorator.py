@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
@@ -231,6 +232,13 @@ def _params(label: str, function: Any, given: Any) -> dict[str, list[Any]]:
             raise TypeError(f"{label}: params[{name!r}] must be a list of values, not {values!r}")
         if not len(values):
             raise ValueError(f"{label}: params[{name!r}] is empty, so nothing would be measured")
+        for value in values:
+            # asv takes the value's own address out of its repr, and no other.
+            if re.search(r" at 0x[0-9a-f]{5,}", repr(value).replace(hex(id(value)), "")):
+                raise ValueError(
+                    f"{label}: params[{name!r}] holds {value!r}, whose name changes with every process; "
+                    "give names, and look them up in setup"
+                )
         out[name] = list(values)
     return out
 

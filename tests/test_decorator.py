@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import dcu_asv_ext as dcu
 from dcu_asv_ext.decorator import spec_of
@@ -373,3 +374,20 @@ def test_a_module_can_be_reloaded(module: Callable[[str], Any]) -> None:
         "from posixpath import split\n" + TWICE.format(1) + "g = dcu.benchmark(setup=lambda: 'a')(split)\n"
     )
     assert importlib.reload(made).f() == 1
+
+
+def test_a_value_whose_name_changes_with_every_process_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"params\['fn'\] holds .* whose name changes .* look them up in setup"
+    ):
+        spec(lambda fn: None, name="f", params={"fn": [torch.relu]})
+
+
+def test_a_plain_function_as_a_value_gives_the_same_seed_in_every_process() -> None:
+    def one() -> None: ...
+
+    def two() -> None: ...
+
+    made = spec(lambda fn: None, name="f", params={"fn": [one]})
+    two.__qualname__ = one.__qualname__
+    assert made.seed({"fn": one}) == made.seed({"fn": two})

@@ -1,4 +1,4 @@
-"""Calls per sample, fixed per benchmark, parameters, device kind and machine.
+"""Calls per sample, fixed per benchmark (and its version), parameters, device kind and machine.
 
 The first measurement chooses, the evidence keeps it, and this index (one line per choice, the first one holds) saves
 reading a machine's whole evidence again. The index can be deleted: it is rebuilt from the evidence.
@@ -7,6 +7,7 @@ reading a machine's whole evidence again. The index can be deleted: it is rebuil
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,17 @@ _DEVICE_TYPES = {"dcu": "cuda", "hip": "cuda"}
 
 def key_of(record: dict[str, Any]) -> str:
     device = (record.get("device") or {}).get("kind", "")
-    return key(record["benchmark"], record["params"], str(device))
+    return key(record["benchmark"], record["params"], str(device), version_of(record["versions"]))
 
 
-def key(benchmark: str, params: dict[str, str], device_kind: str) -> str:
-    return json.dumps([benchmark, params, _DEVICE_TYPES.get(device_kind, device_kind)], sort_keys=True)
+def version_of(versions: Mapping[str, str]) -> str:
+    """Another version is another series, and chooses anew."""
+    return str(versions.get("latency") or next(iter(versions.values()), ""))
+
+
+def key(benchmark: str, params: dict[str, str], device_kind: str, version: str) -> str:
+    device = _DEVICE_TYPES.get(device_kind, device_kind)
+    return json.dumps([benchmark, params, device, version], sort_keys=True)
 
 
 def chooses(record: dict[str, Any]) -> bool:
@@ -44,9 +51,9 @@ class BatchIndex:
         self.path = folder / INDEX
         self._known: dict[str, dict[str, int]] | None = None
 
-    def get(self, benchmark: str, params: dict[str, str], device_kind: str) -> dict[str, int]:
+    def get(self, benchmark: str, params: dict[str, str], device_kind: str, version: str) -> dict[str, int]:
         """pass -> calls per sample, empty where nothing was measured yet."""
-        return self._load().get(key(benchmark, params, device_kind), {})
+        return self._load().get(key(benchmark, params, device_kind, version), {})
 
     def learn(self, record: dict[str, Any]) -> None:
         """Keep a measurement's batch sizes, if they are the first ones."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
+import math
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -20,7 +22,7 @@ from ..evidence.record import OK, SKIPPED, Measurement
 from ..evidence.store import append_line, parse_line
 from ..evidence.summary import Outcome, asv_result, outcome
 from ..metrics import METRICS, PROTOCOL
-from .batches import BatchIndex
+from .batches import BatchIndex, version_of
 from .session import Key, Session
 from .watchdog import Watchdog
 
@@ -178,7 +180,7 @@ class Sharing:
             "asv_pid": os.getpid(),
             "cache_root": str(self._cache_folder(request)),
             "user_caches": dict(self.user_caches),
-            "batch": self.batches.get(request.family, labels, self.device_kind) if self.batches else {},
+            "batch": self._batch(request, labels),
         }
         try:
             with Watchdog(request.result_file, timeout) as watchdog:
@@ -190,11 +192,26 @@ class Sharing:
             shutil.rmtree(work, ignore_errors=True)
         if record is None:
             about["started_at"] = started_at
-            return self._died(request, labels, about, how_it_ended(code, timeout), output), output
+            if code == 0 and _is_na(request.result_file):
+                return self._skipped_by_asv(request, labels, about), output
+            return self._died(request, labels, about, how_it_ended(code, timeout, output), output), output
         if self.batches is not None and self.session.evidence is not None:
             with _storage(self.session.evidence):
                 self.batches.learn(record)
         return record, output
+
+    def _versions(self, request: Request) -> dict[str, str]:
+        """metric -> version of every series of the request's function that asv discovered."""
+        names = {name: f"{request.family}.{name}" for name in METRICS}
+        return {
+            name: self.benchmarks[full]["version"] for name, full in names.items() if full in self.benchmarks
+        }
+
+    def _batch(self, request: Request, labels: dict[str, str]) -> dict[str, int]:
+        if self.batches is None:
+            return {}
+        version = version_of(self._versions(request))
+        return self.batches.get(request.family, labels, self.device_kind, version)
 
     def _cache_folder(self, request: Request) -> Path:
         name = "_".join([str(self.session.commit)[:12], request.family, str(request.index)])
@@ -202,19 +219,26 @@ class Sharing:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
+    def _skipped_by_asv(
+        self, request: Request, labels: dict[str, str], about: dict[str, Any]
+    ) -> dict[str, Any]:
+        """One of asv's marks (skip_for_params) took these parameters out: nothing was measured, so no evidence."""
+        status = f"{SKIPPED} by asv's mark for these parameters"
+        return Measurement(request.family, labels, request.index, status=status, **about).to_dict()
+
     def _died(
         self, request: Request, labels: dict[str, str], about: dict[str, Any], how: str, output: str
     ) -> dict[str, Any]:
         """The evidence line that a crashed, hung or never started child could not write."""
-        siblings = [name for name in METRICS if f"{request.family}.{name}" in self.benchmarks]
+        versions = self._versions(request)
         record = Measurement(
             benchmark=request.family,
             params=labels,
             param_index=request.index,
             status=how,
             kind=str(self.benchmarks[request.benchmark].get("kind", "workload")),
-            metrics=siblings,
-            versions={name: self.benchmarks[f"{request.family}.{name}"]["version"] for name in siblings},
+            metrics=list(versions),
+            versions=versions,
             device={"kind": self.device_kind},
             error={
                 "stage": "unknown",
@@ -310,8 +334,17 @@ def _storage(evidence: Path) -> Iterator[None]:
         ) from fault
 
 
-def how_it_ended(code: int, timeout: float) -> str:
-    """A status from an exit code."""
+def _is_na(result_file: str) -> bool:
+    """Whether asv's own child has left its n/a there."""
+    try:
+        value = json.loads(Path(result_file).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(value, float) and math.isnan(value)
+
+
+def how_it_ended(code: int, timeout: float, output: str = "") -> str:
+    """A status from an exit code and, for a suite that could not be imported, the process's last words."""
     if code == TIMEOUT_CODE:
         return f"timed out after {timeout:g} s"
     if code < 0:
@@ -320,6 +353,12 @@ def how_it_ended(code: int, timeout: float) -> str:
         except ValueError:
             name = f"signal {-code}"
         return f"crashed: {name}"
+    missing = re.findall(r"^(?:ModuleNotFoundError|ImportError): .*", output, re.MULTILINE)
+    if missing:
+        return (
+            f"failed: the suite could not be imported: {missing[-1]} (the commit's dependencies come from the "
+            "interpreter that runs asv; install what is missing there)"
+        )
     return f"failed: the measuring process ended with exit status {code} before it had a record"
 
 

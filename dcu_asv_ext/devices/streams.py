@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -74,13 +75,41 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
+def _compiles() -> bool:
+    """Whether this process has compiled anything with torch.compile.
+
+    Dynamo leaves a frame that it meets under a dispatch mode alone from then on: watched that way, compiled code
+    would be measured as eager code ever after.
+    """
+    utils = sys.modules.get("torch._dynamo.utils")
+    counters = getattr(utils, "counters", None)
+    return bool(counters and sum(counters.get("frames", {}).values()))
+
+
+def _watch_entering(watch: _Watch, stream_type: Any, stack: ExitStack) -> None:
+    """`with stream:` on torch.cuda's own stream class, for the duration."""
+    if not isinstance(stream_type, type) or "__enter__" in vars(stream_type):
+        return
+    entered = getattr(stream_type, "__enter__", None)
+    if entered is None or not stream_type.__module__.startswith("torch.cuda"):
+        return
+
+    def enter(stream: Any) -> Any:
+        watch.add(stream)
+        return entered(stream)
+
+    stream_type.__enter__ = enter  # type: ignore[attr-defined]
+    stack.callback(delattr, stream_type, "__enter__")
+
+
 @contextmanager
 def observe_streams(
     torch: Any, device_type: str, index: int, current_stream: Callable[[int], Any]
 ) -> Iterator[Usage]:
     """Fills a Usage from every dispatched operator and from torch's own ways to set a stream.
 
-    A stream that an extension makes and launches on by itself, past torch, is not seen.
+    A stream that an extension makes and launches on by itself, past torch, is not seen; where torch.compile is at
+    work, operators are not watched, only the setting of streams is.
     """
     watch = _Watch(device_type, index, current_stream)
     with ExitStack() as stack:
@@ -90,5 +119,7 @@ def observe_streams(
             if function is not None:
                 setattr(module, name, watch.wrap(function))
                 stack.callback(setattr, module, name, function)
-        stack.enter_context(_dispatch_mode(watch, torch))
+        _watch_entering(watch, getattr(getattr(torch, "cuda", None), "Stream", None), stack)
+        if not _compiles():
+            stack.enter_context(_dispatch_mode(watch, torch))
         yield watch.usage

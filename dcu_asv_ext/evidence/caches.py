@@ -60,6 +60,10 @@ class CacheState:
     def was_empty(self) -> bool:
         return not self.before
 
+    def look_again(self) -> None:
+        """List the files anew: another process has used the folders."""
+        self.before = listing(self.folders)
+
     def record(self) -> dict[str, object]:
         """For the evidence: mode, whether the caches were empty, whether this measurement wrote to them."""
         return {"mode": self.mode, "was_empty": self.was_empty, "wrote": listing(self.folders) != self.before}

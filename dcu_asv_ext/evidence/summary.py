@@ -39,9 +39,11 @@ def outcome(record: dict[str, Any], name: str) -> Outcome:
     if status.startswith(SKIPPED):
         return Outcome("missing", reason=status)
     wrong = status.startswith(WRONG)
-    if status != OK and not (wrong and _survives(metric, record)):
-        return Outcome("failed", reason=status)
     reason = (record.get("missing") or {}).get(name)
+    # What cannot be measured stays n/a, whatever else went wrong.
+    unmeasured = bool(reason) and wrong and metric.source != "correctness"
+    if status != OK and not unmeasured and not (wrong and _survives(metric)):
+        return Outcome("failed", reason=status)
     if reason:
         return Outcome("failed" if wrong and metric.source == "correctness" else "missing", reason=reason)
     if name not in record.get("metrics", ()):
@@ -49,7 +51,7 @@ def outcome(record: dict[str, Any], name: str) -> Outcome:
     return _value(record, metric)
 
 
-def _survives(metric: Metric, record: dict[str, Any]) -> bool:
+def _survives(metric: Metric) -> bool:
     """Whether a metric still means something once the result is known to be wrong."""
     return not metric.is_time
 

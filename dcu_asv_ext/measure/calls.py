@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .arguments import CallArguments
+from .arguments import CallArguments, signature_of
+from .spec import Spec
 
 Call = Callable[[], Any]
 
@@ -50,3 +51,13 @@ def batched(function: Callable[..., Any], sets: Sequence[CallArguments], batch: 
         return call()
 
     return loop_sets
+
+
+def reset_of(spec: Spec, sets: Sequence[CallArguments]) -> Call | None:
+    """The benchmark's reset, in step with the argument sets; it gets the function's arguments, or none."""
+    if spec.reset is None:
+        return None
+    signature = signature_of(spec.reset)
+    if signature is not None and not signature.parameters:
+        return spec.reset
+    return one_call(spec.reset, sets)

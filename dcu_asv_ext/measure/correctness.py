@@ -40,11 +40,17 @@ class Keeper:
     """
 
     def __init__(
-        self, seed: int, judge: Callable[[Any], Any] | None = None, last_number: int | None = None
+        self,
+        seed: int,
+        judge: Callable[[Any], Any] | None = None,
+        last_number: int | None = None,
+        copies: bool = True,
     ) -> None:
+        """judge: the benchmark's check, asked at once. copies: keep outputs for a reference."""
         self._random = random.Random(seed)
         self._judge = judge
         self._last_number = last_number
+        self._copies = copies
         self._kept: dict[str, Kept] = {}
         self.verdicts: list[Any] = []
 
@@ -55,6 +61,7 @@ class Keeper:
     def take(self, number: int, output: Any) -> None:
         if self._judge is not None:
             self.verdicts.append(self._judge(output))
+        if not self._copies:
             return
         kept = keep(number, output)
         if number == 0:
@@ -119,10 +126,11 @@ def judge(spec: Spec, kept: list[Kept], output: Any, reference: Any) -> Judgemen
     worst = max([whole, *parts], key=lambda d: (d.non_finite > 0, d.outside > 0, d.largest))
     found = Judgement()
     largest, mean = worst.relative(worst.largest), worst.relative(worst.total / max(worst.count, 1))
+    comparable = worst.count > 0 and not worst.non_finite
     found.record = {
         "correct": worst.right,
-        "max_error": largest if not worst.non_finite else None,
-        "mean_error": mean if not worst.non_finite else None,
+        "max_error": largest if comparable else None,
+        "mean_error": mean if comparable else None,
         "max_absolute": worst.largest,
         "outside": worst.outside,
         "elements": worst.count,
@@ -143,6 +151,8 @@ def judge(spec: Spec, kept: list[Kept], output: Any, reference: Any) -> Judgemen
         )
     if worst.non_finite:
         found.missing = dict.fromkeys(("max_error", "mean_error"), found.wrong)
+    elif worst.count == 0:
+        found.missing = dict.fromkeys(("max_error", "mean_error"), "the output has no elements to compare")
     elif largest is None:
         reason = "the reference is zero everywhere, so a relative error does not exist"
         found.missing = dict.fromkeys(("max_error", "mean_error"), reason)

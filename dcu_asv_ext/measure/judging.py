@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -38,8 +39,11 @@ def correctness(run: Run, params: Mapping[str, Any]) -> None:
         for judgement in _against_reference(run, params):
             _merge(run, judgement, wrong)
     if spec.check is not None:
-        if spec.mutates or not run.verdicts:
-            run.verdicts.append(spec.check(_fresh_output(run, params)))
+        # Sets that no kept sample used are checked too, and what a mutating function makes of fresh inputs.
+        if spec.mutates or not run.verdicts or len(run.sets) > 1:
+            with fresh_sets(run, params) as sets:
+                for arguments in sets:
+                    run.verdicts.append(spec.check(_output(run, arguments)))
         _merge(run, judge_check(spec, run.verdicts), wrong)
     if wrong:
         run.record.status = f"{WRONG}: {wrong[0]}"
@@ -57,10 +61,12 @@ def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
     spec = run.spec
     assert spec.reference is not None
     if spec.mutates:
-        output = _fresh_output(run, params)
-        seed_everything(run.record.seed or 0, run.device)
-        fresh = make_arguments(spec, params, run.device.torch_device)
-        return [judge(spec, [], output, fresh[0].call(spec.reference))]
+        with fresh_sets(run, params) as ours, fresh_sets(run, params) as theirs:
+            return [
+                # A copy: the output may be the very memory that the next reset, or the next call, writes to.
+                judge(spec, [], host_copy(_output(run, mine)), _output(run, other, spec.reference))
+                for mine, other in zip(ours, theirs, strict=True)
+            ]
     judgements: list[Judgement] = []
     begin = run.device.clock()
     for index, arguments in enumerate(run.sets):
@@ -90,10 +96,25 @@ def _set_of(kept: Kept, run: Run) -> int:
     return ((kept.number + 1) * batch - 1) % len(run.sets)
 
 
-def _fresh_output(run: Run, params: Mapping[str, Any]) -> Any:
+@contextmanager
+def fresh_sets(run: Run, params: Mapping[str, Any]) -> Iterator[Sequence[CallArguments]]:
+    """Argument sets made anew from the same seed; torn down as the measured ones are."""
     seed_everything(run.record.seed or 0, run.device)
-    fresh: Sequence[CallArguments] = make_arguments(run.spec, params, run.device.torch_device)
-    output = fresh[0].call(run.spec.function)
+    made = make_arguments(run.spec, params, run.device.torch_device)
+    try:
+        yield made
+    finally:
+        if run.spec.teardown is not None:
+            for arguments in made:
+                arguments.call(run.spec.teardown)
+
+
+def _output(run: Run, arguments: CallArguments, function: Callable[..., Any] | None = None) -> Any:
+    """One call, of the function or another, with the reset that the benchmark wants before each."""
+    reset = run.reset([arguments])
+    if reset is not None:
+        reset()
+    output = arguments.call(run.spec.function if function is None else function)
     run.device.synchronize()
     return output
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..devices.base import Device, NotMeasured
 from ..evidence.record import Measurement
-from .arguments import CallArguments, signature_of
-from .calls import batched, one_call
+from .arguments import CallArguments
+from .calls import batched, one_call, reset_of
 from .correctness import Keeper, Kept
 from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
 from .facts import boundary, watch_empty_cache
@@ -26,6 +26,10 @@ from .sampling import (
 )
 from .spec import Spec
 from .warmup import Rule, warm_up
+
+#: Warm-up calls that are watched, unless the first call took longer than this many seconds.
+WATCHED_CALLS = 4
+LONG_FIRST_CALL = 1.0
 
 
 @dataclass
@@ -51,13 +55,7 @@ class Run:
 
     def reset(self, sets: Sequence[CallArguments] | None = None) -> Callable[[], None] | None:
         """The benchmark's untimed reset, in step with the argument sets; fresh for each pass, as `call` is."""
-        function = self.spec.reset
-        if function is None:
-            return None
-        signature = signature_of(function)
-        if signature is not None and not signature.parameters:
-            return function
-        return one_call(function, self.sets if sets is None else sets)
+        return reset_of(self.spec, self.sets if sets is None else sets)
 
 
 def cold(run: Run) -> None:
@@ -75,16 +73,17 @@ def cold(run: Run) -> None:
 
 
 def warm(run: Run) -> None:
-    """Warm-up until stable; its first call is watched for streams, devices and calls of empty_cache."""
+    """Warm-up until stable; its first calls are watched for streams, devices and calls of empty_cache."""
     run.stage = "the warm-up"
     reset = run.reset()
     if run.device.asynchronous:
         call = run.call()
-        if reset is not None:
-            reset()
         with run.device.observe() as usage, watch_empty_cache() as emptied:
-            call()
-            run.device.synchronize()
+            for _ in range(_watched_calls(run)):
+                if reset is not None:
+                    reset()
+                call()
+                run.device.synchronize()
         run.device.use(usage.devices)
         run.side_streams = usage.streams
         if emptied[0]:
@@ -109,6 +108,12 @@ def warm(run: Run) -> None:
         run.record.notes.append(f"not stable after {done.calls} warm-up calls")
 
 
+def _watched_calls(run: Run) -> int:
+    """More than one, for calls that alternate between streams; not where one takes seconds."""
+    first = (run.record.times["cold"] or [None])[0]
+    return 1 if run.options.quick or first is None or first > LONG_FIRST_CALL else WATCHED_CALLS
+
+
 def memory(run: Run) -> None:
     """Peaks of one steady call, before anything is kept alive for later passes."""
     run.stage = "the memory pass"
@@ -127,11 +132,12 @@ def memory(run: Run) -> None:
 
 
 def batch_size(run: Run) -> int:
-    """Calls per sample: one where each call needs a reset; else what earlier evidence used; else chosen now.
+    """Calls per sample: one where each call needs a reset or uses streams of its own, on which batched calls would
+    overlap; else what earlier evidence used; else chosen now.
 
     A quick run chooses nothing that would bind later ones: without earlier evidence it makes single calls.
     """
-    if run.spec.reset is not None:
+    if run.spec.reset is not None or run.side_streams:
         return 1
     kept = keep_batch(run.options.batch.get("latency"), run.call_seconds)
     if kept is not None:
@@ -140,7 +146,7 @@ def batch_size(run: Run) -> int:
         return 1
     if run.options.batch.get("latency") is not None:
         run.record.notes.append("batch size chosen anew: the call has become too slow for the recorded one")
-    return choose_batch(run.call_seconds, overhead(run.device))
+    return choose_batch(run.call_seconds, overhead(run.device), run.device.asynchronous)
 
 
 def latency(run: Run) -> None:
@@ -163,11 +169,11 @@ def latency(run: Run) -> None:
 def _keeper(run: Run, plan: Plan) -> Keeper | None:
     spec, seed = run.spec, run.record.seed or 0
     last = plan.high - 1 if plan.low == plan.high else None
-    if spec.check is not None:
-        return Keeper(seed, _named_check(run, spec.check), last)
-    if spec.reference is not None and not spec.mutates:
-        return Keeper(seed, last_number=last)
-    return None
+    copies = spec.reference is not None and not spec.mutates
+    if spec.check is None and not copies:
+        return None
+    check = None if spec.check is None else _named_check(run, spec.check)
+    return Keeper(seed, check, last, copies)
 
 
 def _named_check(run: Run, check: Callable[[Any], Any]) -> Callable[[Any], Any]:

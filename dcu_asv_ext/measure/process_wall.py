@@ -84,6 +84,7 @@ def main(arguments: list[str]) -> None:
 
     from ..devices import select
     from .arguments import make_arguments
+    from .calls import reset_of
     from .judging import seed_everything
 
     marks["imports"] = time.clock_gettime(time.CLOCK_MONOTONIC)
@@ -93,6 +94,9 @@ def main(arguments: list[str]) -> None:
     sets = make_arguments(spec, params, device.torch_device)
     device.synchronize()
     marks["setup"] = time.clock_gettime(time.CLOCK_MONOTONIC)
+    reset = reset_of(spec, sets)
+    if reset is not None:
+        reset()
     output = sets[0].call(spec.function)
     device.synchronize()
     marks["first_call"] = time.clock_gettime(time.CLOCK_MONOTONIC)

@@ -14,9 +14,14 @@ from .spec import Repeat
 
 MIN_SAMPLES = 5
 #: More samples of one process say nothing more about it: the process is the unit of replication.
-MAX_SAMPLES = 250
-#: A sample is at least this long, so that clock and synchronisation weigh little.
+MAX_SAMPLES = 600
+#: A batched sample is at least this long, so that clock and synchronisation weigh little.
 WINDOW_SECONDS = 2.5e-3
+#: Asynchronous calls from this length on are not batched: batched ones run ahead of each other, which hides what
+#: launching a single one costs.
+SINGLE_SECONDS = 0.5e-3
+#: New objects after which the young generations are collected between two samples, Python's own threshold.
+COLLECT_AFTER = 700
 #: ... and at least this many times what an empty sample (clock, synchronise, clock) takes.
 WINDOW_OVER_OVERHEAD = 50
 MAX_BATCH = 1 << 20
@@ -65,8 +70,10 @@ def overhead(device: Device, tries: int = 20) -> float:
     return best
 
 
-def choose_batch(call_seconds: float, empty_sample: float) -> int:
-    """The smallest power of two of calls that fills the window."""
+def choose_batch(call_seconds: float, empty_sample: float, asynchronous: bool = False) -> int:
+    """The smallest power of two of calls that fills the window; one for a call that is long enough by itself."""
+    if asynchronous and call_seconds >= max(SINGLE_SECONDS, WINDOW_OVER_OVERHEAD * empty_sample):
+        return 1
     window = max(WINDOW_SECONDS, WINDOW_OVER_OVERHEAD * empty_sample)
     batch = 1
     while batch * call_seconds < window and batch < MAX_BATCH:
@@ -143,6 +150,7 @@ def sample_synchronized(
                 kept = None
             if after is not None:
                 after()
+            collect_young()
     return taken
 
 
@@ -168,7 +176,14 @@ def sample_submission(
             done = clock()
             spent += done - begin
             last = plan.is_met(len(taken), spent, done - begun)
+            collect_young()
     return taken
+
+
+def collect_young() -> None:
+    """Outside a sample: garbage in reference cycles must not pile up while the collector is off."""
+    if gc.get_count()[0] > COLLECT_AFTER:
+        gc.collect(1)
 
 
 def per_call(samples: array[float], batch: int) -> list[float]:

@@ -41,6 +41,8 @@ def measure(request: Request, device: Device | None = None) -> Measured:
     try:
         if "process_wall" in spec.metrics:
             _whole_process(request, record)
+            # It may have filled the user's caches: whether they were empty is asked after it.
+            cache.look_again()
         if run is None:
             from ..devices import select
 
@@ -83,8 +85,11 @@ def _measure_on(run: Run, request: Request) -> None:
     from .checksum import checksum
 
     spec, record, device = run.spec, run.record, run.device
-    run.stage = "work"
-    record.work = facts.work_of(spec.work, {"device": device.torch_device, **request.params})
+    try:
+        record.work = facts.work_of(spec.work, {"device": device.torch_device, **request.params})
+    except Exception as fault:
+        # Rates are an extra: what the function takes is measured all the same.
+        record.notes.append(f"work could not be told: {type(fault).__name__}: {fault}")
     run.stage = "setup"
     begin = time.perf_counter()
     judging.seed_everything(record.seed or 0, device)

@@ -7,8 +7,10 @@ imported from the project keeps its history while it is optimised.
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from types import CodeType
@@ -31,7 +33,7 @@ def versions(
     settings: sampling settings, JSON-like values.
     """
     base = [f"protocol={PROTOCOL}"]
-    base += [f"{role}={source_of(thing, module)}" for role, thing in sorted(code.items())]
+    base += [f"{role}={_of_role(role, thing, module)}" for role, thing in sorted(code.items())]
     base += [f"{name}={value!r}" for name, value in sorted(settings.items())]
     judged = [f"{role}={source_of(thing, module)}" for role, thing in sorted(judge.items())]
     out = {}
@@ -43,20 +45,38 @@ def versions(
     return out
 
 
+def _of_role(role: str, thing: Any, module: str) -> str:
+    """The measured function is named by its series; imported, nothing more of it counts, whatever wraps it."""
+    if role == "function" and callable(thing):
+        owner = getattr(inspect.unwrap(thing), "__module__", None) or type(thing).__module__
+        if not isinstance(thing, functools.partial) and owner.split(".")[0] != module.split(".")[0]:
+            return "imported"
+    return source_of(thing, module)
+
+
 def source_of(thing: Any, module: str) -> str:
-    """What identifies a callable: its own code where it belongs to the suite, else only its name."""
+    """What identifies a callable: its own code where it belongs to the suite, else only its package and name, so that
+    moving it inside the project changes nothing."""
     if not callable(thing):
         return repr(thing)
+    if isinstance(thing, functools.partial):
+        fixed = f"{thing.args!r}, {sorted(thing.keywords.items())!r}"
+        return f"partial({source_of(thing.func, module)}, {without_addresses(fixed)})"
     function = inspect.unwrap(thing)
     owner = getattr(function, "__module__", None) or ""
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if owner.split(".")[0] != module.split(".")[0]:
-        return f"{owner}.{name}"
+        return f"{owner.split('.')[0]}.{name.rpartition('.')[2]}"
     try:
         return normalised_source(function)
     except (OSError, TypeError, SyntaxError, AttributeError):
         # Made at run time (functools.partial, exec): there is no text to follow.
         return f"{owner}.{name}"
+
+
+def without_addresses(text: str) -> str:
+    """A repr that is the same in every process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def normalised_source(function: Callable[..., Any]) -> str:

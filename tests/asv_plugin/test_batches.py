@@ -19,8 +19,16 @@ EIGHT = {"cold": 1, "latency": 8}
 FOUR = {"cold": 1, "latency": 4}
 
 
-def chosen(index: BatchIndex, kind: str = "cpu", params: dict[str, str] = PARAMS) -> dict[str, int]:
-    return index.get(FAMILY, params, kind)
+def chosen(
+    index: BatchIndex, kind: str = "cpu", params: dict[str, str] = PARAMS, version: str = "1"
+) -> dict[str, int]:
+    return index.get(FAMILY, params, kind, version)
+
+
+def test_another_version_is_another_series_and_chooses_anew(tmp_path: Path) -> None:
+    index = BatchIndex(tmp_path)
+    index.learn(record(batch=EIGHT))
+    assert chosen(index, version="2") == {}
 
 
 def evidence(folder: Path, *records: dict[str, Any], name: str = "a") -> Path:
@@ -101,5 +109,5 @@ def test_a_torn_line_is_read_again_from_the_evidence(tmp_path: Path) -> None:
     path.write_text("[[1], {}]\n" + whole[1] + whole[0][:20])
     again = BatchIndex(tmp_path)
     assert chosen(again) == EIGHT
-    assert again.get("suite.other", PARAMS, "cpu") == FOUR
+    assert again.get("suite.other", PARAMS, "cpu", "1") == FOUR
     assert [json.loads(line) for line in path.read_text().splitlines()], "and the index is whole again"

@@ -106,6 +106,23 @@ class TestOneLaunchAnswersAll:
         desk.sharing.report()
         assert desk.told == [f"every metric not measured for {FAMILY}: skipped: not on this device"]
 
+    def test_what_asvs_own_mark_skips_is_na_and_no_fault(self, desk: Desk) -> None:
+        """asv's child wrote its n/a and ended well, without calling us."""
+
+        def skips(parameters: dict[str, Any]) -> tuple[str, int]:
+            (desk.folder / "asv-result").write_text("NaN")
+            return "", 0
+
+        for _ in range(2):
+            value, code = desk.ask("latency", Launcher(skips))
+            assert math.isnan(value) and code == 0
+        assert desk.lines() == []
+
+    def test_a_suite_that_cannot_be_imported_says_what_is_missing(self, desk: Desk) -> None:
+        desk.ask("latency", dies(1, "Traceback\nModuleNotFoundError: No module named 'einops'\n"))
+        (line,) = desk.lines()
+        assert "No module named 'einops'" in line["status"] and "install what is missing" in line["status"]
+
     def test_what_one_round_skipped_is_not_started_again(self, desk: Desk) -> None:
         launch = measures(status="skipped: not on this device", times={}, memory={})
         for _ in range(3):

@@ -100,3 +100,23 @@ def test_tensors_of_other_device_types_are_passed_over() -> None:
         streams.now = FakeStream([], 5)
         torch.ones(2)
     assert usage.streams == []
+
+
+def test_compiled_code_is_still_compiled_after_the_watch() -> None:
+    """Dynamo gives up a frame that it meets under a dispatch mode; the watch must not be what makes code slow."""
+    compiled_calls = [0]
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        def run(*arguments: Any) -> Any:
+            compiled_calls[0] += 1
+            return graph.forward(*arguments)
+
+        return run
+
+    function = torch.compile(lambda x: x * 2 + 1, backend=backend)
+    function(torch.ones(3))
+    with Streams().watch():
+        function(torch.ones(3))
+    before = compiled_calls[0]
+    function(torch.ones(3))
+    assert compiled_calls[0] == before + 1

@@ -73,13 +73,38 @@ def test_one_busy_try_proves_no_escape() -> None:
 
     def call() -> None:
         tries[0] += 1
-        device.kernel(MS, device.hidden if tries[0] < ESCAPE_TRIES else device.home)
+        device.kernel(MS, device.hidden if tries[0] == 1 else device.home)
 
     assert not escapes(device, call, ())
+    assert tries[0] == 3
+
+
+def test_one_idle_try_proves_nothing_either() -> None:
+    """Work that goes to a hidden stream every other time escapes every other time."""
+    device = FakeDevice()
+    tries = [0]
+
+    def call() -> None:
+        tries[0] += 1
+        device.kernel(MS, device.hidden if tries[0] % 2 else device.home)
+
+    assert escapes(device, call, ())
     assert tries[0] == ESCAPE_TRIES
 
 
-def test_a_clean_call_is_tried_once() -> None:
+def test_one_idle_try_has_to_do_for_a_call_of_seconds() -> None:
+    device = FakeDevice()
+    tries = [0]
+
+    def call() -> None:
+        tries[0] += 1
+        device.kernel(10_000 * MS)
+
+    assert not escapes(device, call, ())
+    assert tries[0] == 1
+
+
+def test_a_clean_call_is_tried_twice() -> None:
     device = FakeDevice()
     tries = [0]
 
@@ -88,7 +113,7 @@ def test_a_clean_call_is_tried_once() -> None:
         device.kernel(MS)
 
     assert not escapes(device, call, ())
-    assert tries[0] == 1
+    assert tries[0] == 2
 
 
 def test_reset_before_each_call_and_outside_the_pair() -> None:
@@ -104,7 +129,7 @@ def test_reset_before_each_call_and_outside_the_pair() -> None:
         device.kernel(5 * MS)
 
     taken = time_events(device, call, Plan(5, 5, 0.0), (), reset)
-    assert order == ["reset", "call"] * 6
+    assert order == ["reset", "call"] * 7
     assert taken.seconds == pytest.approx([5e-3] * 5, rel=0.01)
 
 

@@ -200,3 +200,96 @@ def test_large_outputs_are_judged_by_a_subset(
 
     done = take(only_timed_calls_are_wrong, reference=lambda: torch.ones(1000), reset=lambda: None)
     assert_wrong(done, "50 of 50 elements differ")
+
+
+def test_a_reset_comes_before_the_outputs_of_a_mutating_function(take: Callable[..., Measured]) -> None:
+    """Right code whose buffer has to be filled anew before each call."""
+    buffer = torch.zeros(4)
+
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return buffer.mul_(x)
+
+    record = take(
+        doubled,
+        setup=lambda: (torch.arange(4.0),),
+        reset=lambda: buffer.fill_(2.0),
+        mutates=True,
+        reference=lambda x: x * 2.0,
+        check=lambda output: bool((output == torch.arange(4.0) * 2.0).all()),
+    ).record
+    assert record.status == "ok"
+
+
+def test_a_reference_beside_a_check_judges_timed_outputs_too(take: Callable[..., Measured]) -> None:
+    calls = [0]
+
+    def sometimes_wrong(x: torch.Tensor) -> torch.Tensor:
+        calls[0] += 1
+        return x + (1.0 if calls[0] in (3, 4, 5) else 0.0)  # warm-up, memory and latency, not the fresh one
+
+    done = take(
+        sometimes_wrong,
+        setup=lambda: (torch.ones(4),),
+        reference=lambda x: x,
+        check=lambda output: True,
+    )
+    assert done.record.status.startswith("wrong result")
+    assert done.record.correctness["timed_outputs"] == [0]
+
+
+@pytest.mark.parametrize("how", ["check", "mutating reference"])
+def test_every_argument_set_is_judged(take: Callable[..., Measured], how: str) -> None:
+    sets = Samples([(torch.full((2,), 1.0),), (torch.full((2,), 2.0),)])
+
+    def wrong_on_the_second(x: torch.Tensor) -> torch.Tensor:
+        return x * 3.0 if float(x[0]) == 2.0 else x
+
+    judged: dict[str, Any] = (
+        {"check": lambda output: float(output[0]) in (1.0, 2.0)}
+        if how == "check"
+        else {"reference": lambda x: x, "mutates": True}
+    )
+    done = take(wrong_on_the_second, setup=lambda: sets, **judged)
+    assert done.record.status.startswith("wrong result")
+
+
+def test_fresh_sets_are_torn_down_as_well(take: Callable[..., Measured]) -> None:
+    open_now = [0]
+
+    def setup() -> tuple[torch.Tensor]:
+        open_now[0] += 1
+        return (torch.ones(2),)
+
+    def teardown(x: torch.Tensor) -> None:
+        open_now[0] -= 1
+
+    take(lambda x: x.add_(1), setup=setup, teardown=teardown, mutates=True, reference=lambda x: x + 1)
+    assert open_now[0] == 0
+
+
+def test_an_output_without_elements_has_no_error(take: Callable[..., Measured]) -> None:
+    record = take(lambda: torch.ones(4)[:0], reference=lambda: torch.ones(4)[:0]).record
+    assert "no elements" in record.missing["max_error"]
+    assert outcome(json.loads(record.to_line()), "max_error").state == "missing"
+
+
+def test_what_cannot_be_measured_stays_na_when_the_result_is_wrong(take: Callable[..., Measured]) -> None:
+    record = take(lambda: torch.ones(2), reference=lambda: torch.zeros(2)).record
+    line = json.loads(record.to_line())
+    assert record.status.startswith("wrong result")
+    assert outcome(line, "peak_reserved").state == "missing"
+    assert outcome(line, "latency").state == "failed"
+
+
+def test_cold_start_is_asked_after_the_whole_process_used_the_users_caches(
+    take: Callable[..., Measured], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dcu_asv_ext.measure import session
+
+    cache = tmp_path / "users"
+    cache.mkdir()
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(cache))
+    monkeypatch.setattr(session, "_whole_process", lambda *about: (cache / "kernel").write_text("compiled"))
+    record = take(lambda: None, cache="shared", metrics=("latency", "cold_start", "process_wall")).record
+    assert record.switches["cache"]["was_empty"] is False
+    assert "not empty" in record.missing["cold_start"]

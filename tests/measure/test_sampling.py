@@ -290,3 +290,35 @@ def test_argument_sets_are_used_in_turn(batch: int) -> None:
 def test_keyword_arguments_reach_the_function() -> None:
     assert one_call(lambda a, b: (a, b), [CallArguments((1,), {"b": 2})])() == (1, 2)
     assert batched(lambda a, b: (a, b), [CallArguments((1,), {"b": 2})], 4)() == (1, 2)
+
+
+def test_garbage_in_cycles_does_not_pile_up() -> None:
+    """The collector is off inside samples; between them the young generations are collected."""
+    alive = [0]
+
+    class Node:
+        def __init__(self) -> None:
+            alive[0] += 1
+            self.me = self
+
+        def __del__(self) -> None:
+            alive[0] -= 1
+
+    most = [0]
+
+    def call() -> None:
+        for _ in range(100):
+            Node()
+        most[0] = max(most[0], alive[0])
+
+    sample_synchronized(FakeDevice(), call, Plan(200, 200, 0.0))
+    assert most[0] < 5_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asynchronous", "batch"), [(1e-3, True, 1), (1e-3, False, 4), (2e-5, True, 128)]
+)
+def test_an_asynchronous_call_of_a_millisecond_is_not_batched(
+    seconds: float, asynchronous: bool, batch: int
+) -> None:
+    assert choose_batch(seconds, 1e-6, asynchronous) == batch

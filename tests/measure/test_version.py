@@ -198,3 +198,37 @@ def test_callables_without_source_are_known_by_name(versions: Versions) -> None:
 def test_every_metric_has_a_version_of_its_own(versions: Versions) -> None:
     found = versions()
     assert len(set(found.values())) == len(found) == 7
+
+
+MOVABLE = """
+import functools
+from {project} import product
+
+import dcu_asv_ext as dcu
+
+def inputs():
+    return 1, 2
+
+
+bench = dcu.benchmark(name="bench", setup=inputs)(product)
+"""
+
+
+def test_an_imported_function_may_be_moved_wrapped_and_replaced(versions: Versions) -> None:
+    here = versions(base=MOVABLE)
+    moved = "def product(a, b):\n    return a * b\n\nproduct.__module__ = 'dcu_test_project._inner'\n"
+    cached = "import functools\n\n\n@functools.lru_cache\ndef product(a, b):\n    return a * b\n"
+    called = "class Product:\n    def __call__(self, a, b):\n        return a * b\n\n\nproduct = Product()\n"
+    assert versions(base=MOVABLE, project=moved) == here
+    assert versions(base=MOVABLE, project=cached) == here
+    assert versions(base=MOVABLE, project=called) == here
+
+
+def test_the_arguments_of_a_partial_count(versions: Versions) -> None:
+    old, new = "setup=inputs", "setup=functools.partial(inputs, n=3)"
+    base = BASE.replace("import torch\n", "import functools\nimport torch\n").replace(
+        'params={{"n": [1, 2]}}, ', ""
+    )
+    three = versions(old, new, base=base)
+    nine = versions(old, new.replace("3", "9"), base=base)
+    assert three["latency"] != nine["latency"]
