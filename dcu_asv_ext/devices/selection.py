@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ def select(spec: str | None = None, *, torch: Any = None, root: Path = Path("/")
     """
     request = parse_request(spec)
     torch = _import_torch() if torch is None else torch
+    _refuse_unknown_torch(torch)
     kind = request.type or _default_type(torch)
+    if kind != "cpu":
+        _refuse_used_before_fork(torch)
     if kind == "cpu":
         from .cpu import Cpu
 
@@ -45,6 +49,25 @@ def _import_torch() -> Any:
             f"torch is installed but cannot be imported ({first_line(error)}); "
             "under DTK, source the env.sh of the toolkit that this torch was built for"
         ) from error
+
+
+def _refuse_unknown_torch(torch: Any) -> None:
+    """Another major version may mean other things by the same names; before 2.1 they are not all there."""
+    known = re.match(r"(\d+)\.(\d+)", str(torch.__version__))
+    if known and (int(known[1]) != 2 or int(known[2]) < 1):
+        raise DeviceUnavailable(
+            f"torch {torch.__version__} is not known to this version of dcu-asv-ext, which measures with torch 2 "
+            "from 2.1 on; install one of those, or a dcu-asv-ext that knows it"
+        )
+
+
+def _refuse_used_before_fork(torch: Any) -> None:
+    forked = getattr(torch.cuda, "_is_in_bad_fork", None)
+    if forked is not None and forked():
+        raise DeviceUnavailable(
+            "this process was forked after the device had been used, so it cannot use it: a module of the suite "
+            "touches the device when it is imported; move that into setup, or run asv with --launch-method spawn"
+        )
 
 
 def _built_for_cuda(torch: Any) -> bool:

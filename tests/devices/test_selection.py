@@ -145,3 +145,21 @@ def test_cuda_wheel_without_driver_names_cuda_as_current_accelerator(tmp_path: P
 def test_garbage_is_refused_before_torch_is_asked(tmp_path: Path) -> None:
     with pytest.raises(DeviceUnavailable, match="allowed are"):
         select("gpu", torch=object(), root=tmp_path)
+
+
+@pytest.mark.parametrize("version", ["1.13.1", "2.0.1", "3.0.0", "1.10.0a0"])
+def test_a_torch_that_is_not_known_is_refused(version: str, tmp_path: Path) -> None:
+    torch = torch_21(FakeCuda(), version, hip="5.7")
+    with pytest.raises(DeviceUnavailable, match="is not known to this version") as caught:
+        select(torch=torch, root=tmp_path)
+    assert version in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_device_used_before_a_fork_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    torch = hip_build()
+    torch.cuda._is_in_bad_fork = lambda: True
+    with pytest.raises(
+        DeviceUnavailable, match="forked after the device had been used.*--launch-method spawn"
+    ):
+        select(torch=torch, root=tmp_path)
+    assert select("cpu", torch=torch, root=tmp_path).kind == "cpu"
