@@ -159,7 +159,7 @@ def test_a_device_used_before_a_fork_is_refused_with_the_way_out(tmp_path: Path)
     torch = hip_build()
     torch.cuda._is_in_bad_fork = lambda: True
     with pytest.raises(
-        DeviceUnavailable, match="forked after the device had been used.*--launch-method spawn"
+        DeviceUnavailable, match=r"forked after the device had been used.*--launch-method spawn"
     ):
         select(torch=torch, root=tmp_path)
     assert select("cpu", torch=torch, root=tmp_path).kind == "cpu"
