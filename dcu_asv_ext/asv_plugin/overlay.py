@@ -40,6 +40,7 @@ def platform_entries() -> dict[str, str]:
     """torch and the kind of device, as entries of the environment's name. Raises asv's UserError."""
     build = torch_build()
     if build.kind == "absent":
+        log.warning("dcu-asv: torch is not installed beside asv; benchmarks that need it will not be found")
         return {}
     try:
         return {"torch": build.version, "device": device_kind(build=build)}
