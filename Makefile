@@ -37,7 +37,7 @@ peers: setup
 
 suite: setup
 	$(BIN)/asv machine --yes
-	$(BIN)/asv run HEAD^!
+	$(BIN)/asv run HEAD^! --machine "$$(uname -n)"
 
 clean:
 	rm -rf $(VENV) .asv .cache html build dist

@@ -2,6 +2,8 @@
 # The main job, short: real benchmarks over real commits through asv, compared and published.
 set -eu
 export PATH="$(cd "$BIN" && pwd):$PATH"
+# asv's own name for this machine: the results folder has other machines' too.
+machine=$(uname -n)
 asv machine --yes >/dev/null
 commits=$(git rev-list --first-parent -n "$COMMITS" HEAD)
 newest=$(echo "$commits" | head -n 1)
@@ -11,12 +13,12 @@ trap 'rm -f "$list"' EXIT
 echo "$commits" >"$list"
 echo "== asv run: $(echo "$commits" | wc -l) commits"
 status=0
-asv run "HASHFILE:$list" --bench "$SHORT" -a rounds=2 -a repeat=5 --show-stderr || status=$?
+asv run "HASHFILE:$list" --machine "$machine" --bench "$SHORT" --interleave-rounds -a rounds=2 -a repeat=5 --show-stderr || status=$?
 if [ "$status" -ne 0 ] && [ "$status" -ne 2 ]; then
     exit "$status"
 fi
 echo "== asv compare"
-asv compare "$oldest" "$newest"
+asv compare "$oldest" "$newest" --machine "$machine"
 echo "== asv publish"
 asv publish
 echo
