@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dcu_asv_ext.asv_plugin.batches import BatchIndex
+from dcu_asv_ext.asv_plugin.batches import BatchIndex, version_of
 from dcu_asv_ext.devices import device_kind
 
 from .watching import lines
@@ -113,7 +113,9 @@ def test_batch_sizes_are_found_again_on_a_device(bench: Workbench) -> None:
     first, second = lines(bench)
     assert first["device"]["simulated"]
     told_before = device_kind("cuda")
-    assert BatchIndex(bench.folder).get("suite.double", {}, told_before) == first["batch"] == second["batch"]
+    version = version_of(first["versions"])
+    found = BatchIndex(bench.folder).get("suite.double", {}, told_before, version)
+    assert found == first["batch"] == second["batch"]
 
 
 def test_simulated_figures_are_published_only_when_told(bench: Workbench) -> None:
