@@ -38,7 +38,7 @@ class EventTimes:
 def escapes(
     device: Device, call: Callable[[], Any], streams: Sequence[Any], before: Callable[[], None] | None = None
 ) -> bool:
-    """Whether work outlives the stop event: the device was still busy after it in all but one of a few tries.
+    """Whether work outlives the stop event: the device was not idle after it in most of a few tries.
 
     One busy try proves nothing: the host may have been preempted between the two waits. One idle try neither: a
     call that alternates between streams escapes every other time.
@@ -50,12 +50,8 @@ def escapes(
         if number > 1 and clock() - first > ESCAPE_SECONDS:
             break
         timer = device.event_timer(1, streams)
-        if before is not None:
-            before()
         device.synchronize()
-        timer.start()
-        call()
-        timer.stop()
+        record_block(device, timer, call, 1, before)
         timer.wait()
         begin = clock()
         device.synchronize()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from .version import without_addresses
 
 #: asv's own `repeat`: 0 (choose), a count, or (min count, max count, max seconds).
 Repeat = int | tuple[int, int, float]
@@ -68,5 +69,5 @@ class Spec:
         """A seed that depends on the function and its parameters alone."""
         values = "|".join(f"{name}={value!r}" for name, value in params.items())
         # A function as a value shows its address, which differs from process to process.
-        text = self.family + "|" + re.sub(r" at 0x[0-9a-fA-F]+", "", values)
+        text = self.family + "|" + without_addresses(values)
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
