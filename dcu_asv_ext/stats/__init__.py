@@ -1,0 +1,50 @@
+"""Rounds in, verdict out: pure numpy and scipy, no files, no asv, no torch.
+
+Names are imported when first used: scipy takes longer to import than most commands take to run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+_WHERE = {
+    "ChangePoint": "change_points",
+    "Comparison": "verdicts",
+    "History": "change_points",
+    "SteadyState": "steady",
+    "SuiteComparison": "suite",
+    "change_points": "change_points",
+    "compare": "comparison",
+    "compare_suite": "suite",
+    "machine_events": "events",
+    "steady_samples": "steady",
+    "steady_state": "steady",
+}
+
+__all__ = [
+    "ChangePoint",
+    "Comparison",
+    "History",
+    "SteadyState",
+    "SuiteComparison",
+    "change_points",
+    "compare",
+    "compare_suite",
+    "machine_events",
+    "steady_samples",
+    "steady_state",
+]
+
+if TYPE_CHECKING:
+    from .verdicts import Comparison
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

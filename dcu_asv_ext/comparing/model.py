@@ -1,0 +1,132 @@
+"""What is compared: rounds of two sides by benchmark, metric and parameters, and the report of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..stats.verdicts import Comparison
+
+#: Where a side's rounds come from, best first.
+EVIDENCE, SAMPLES, VALUE = "evidence", "samples", "value"
+
+OK, MISSING, FAILED = "ok", "missing", "failed"
+
+
+@dataclass(frozen=True, order=True)
+class Key:
+    """benchmark: `module.function` (asv's own name for other people's suites); metric: a name of `metrics.METRICS`
+    (asv's benchmark type for other people's); params: asv's own strings, in asv's order."""
+
+    benchmark: str
+    metric: str
+    params: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """What does not change from commit to commit: asv's name, the parameters' names, unit, direction, exactness."""
+
+    asv_name: str
+    param_names: tuple[str, ...] = ()
+    unit: str = ""
+    better: str = "lower"
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Round:
+    """samples: what the verdict uses (the steady segment), in acquisition order. cut: samples left out as not steady.
+    number, session, started_at: which process it was ("" and 0 where only asv's samples are known).
+    """
+
+    samples: tuple[float, ...]
+    number: int = 0
+    session: str = ""
+    started_at: str = ""
+    cut: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One key on one side. state: "ok", "missing" or "failed", with a reason for the last two.
+
+    value: asv's own figure, None where it has none. source: where the rounds come from.
+    """
+
+    rounds: tuple[Round, ...] = ()
+    source: str = EVIDENCE
+    state: str = OK
+    reason: str = ""
+    value: float | None = None
+    version: str | None = None
+    protocol: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class ResultSet:
+    """The results of one (machine, commit, environment): asv's file and the evidence beside it.
+
+    facts: flat name -> text of what the measurements hung on ("device.product", "software.torch",
+    "environment.OMP_NUM_THREADS", ...; comparing/differences.py). dirty: measured from an uncommitted tree.
+    """
+
+    machine: str
+    commit: str
+    env: str
+    sides: dict[Key, Side] = field(default_factory=dict)
+    series: dict[Key, Series] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    label: str = ""
+    date: int = 0
+    dirty: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact that is not the same on both sides. matters: it forbids the comparison unless it was declared.
+    declared: `--vary` named it, so it is the experiment."""
+
+    name: str
+    before: str
+    after: str
+    matters: bool
+    declared: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One key of a report. comparison is None where one side has no number or the two cannot be compared;
+    `verdict` and `reason` then say why. corrected: the comparison after the suite's common shift is taken out,
+    given as advice where the session guard refused."""
+
+    key: Key
+    series: Series
+    before: Side | None
+    after: Side | None
+    verdict: str
+    reason: str
+    comparison: Comparison | None = None
+    corrected: Comparison | None = None
+
+
+@dataclass
+class Report:
+    """rows: ordered by what matters. refused: the session guard's sentence, "" where it let the comparison pass.
+    shift: the suite's common ratio (None: not estimated)."""
+
+    before: Sequence[ResultSet]
+    after: Sequence[ResultSet]
+    rows: list[Row] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    refused: str = ""
+    shift: float | None = None
+    notes: list[str] = field(default_factory=list)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def count(self, verdict: str) -> int:
+        return sum(row.verdict == verdict for row in self.rows)
