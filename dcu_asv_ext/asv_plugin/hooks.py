@@ -5,10 +5,9 @@ functions take other arguments, is refused in one sentence.
 from __future__ import annotations
 
 import inspect
-import math
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
 from .watchdog import Watchdog
+from .writing import finite, write_json
 
 #: (object, name, parameters it must take)
 _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
@@ -50,9 +50,6 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (util, "write_json", ("path", "data", "api_version", "compact")),
 )
 
-#: Stands for infinity in asv's confidence intervals.
-_ENDLESS = 1e300
-
 EXISTING_RANGE = (
     "dcu-asv: an existing environment holds one install, so measuring it under several commits would file one "
     'program under many hashes. Use "environment_type": "overlay" in asv.conf.json, which installs each commit, '
@@ -67,7 +64,7 @@ def install() -> None:
     _check_asv()
     from . import overlay  # noqa: F401  (asv finds environment types among Environment's subclasses)
 
-    _replace(util, "write_json", _write_json)
+    _replace(util, "write_json", write_json)
     for module in (run, find, asv_profiling):
         _replace(module, "run_benchmarks", _run_benchmarks)
     for spawner in (Spawner, ForkServer):
@@ -297,41 +294,10 @@ def _add_result(original: Any) -> Any:
                 return None
         done = original(*bound.args, **bound.kwargs)
         if benchmark.get("family"):
-            _finite(self._stats.get(name))
+            finite(self._stats.get(name))
         return done
 
     return add_result
-
-
-def _finite(stats: Any) -> None:
-    """asv gives too few samples an endless confidence interval; an infinity in its file is no JSON for a browser."""
-    for one in stats or ():
-        for end in ("ci_99_a", "ci_99_b"):
-            if one and not math.isfinite(one.get(end, 0.0)):
-                if one.get("repeat") == 1:
-                    del one[end]  # asv compares no single samples by it
-                else:
-                    one[end] = math.copysign(_ENDLESS, one[end])
-
-
-def _write_json(original: Any) -> Any:
-    def write_json(path: str, data: Any, api_version: Any = None, compact: bool = False) -> None:
-        # A name that asv does not read as results, so that a reader never meets a half-written file.
-        temporary = f"{path}.{os.getpid()}.tmp"
-        try:
-            # asv looks first and makes the folder then, which two runs at once do not survive.
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-            original(temporary, data, api_version, compact)
-            os.replace(temporary, path)
-        except OSError as fault:
-            raise util.UserError(
-                f"dcu-asv: {path} cannot be written ({fault}); free the disk or make the folder writable"
-            ) from None
-        finally:
-            with suppress(OSError):
-                os.unlink(temporary)
-
-    return write_json
 
 
 # ---- commands
