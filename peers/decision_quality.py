@@ -1,0 +1,228 @@
+"""How often a comparison of two commits is right, on pairs whose true difference is known.
+
+A judge is any function from trials to answers, so that a method under development, the shipped one and asv's rule are
+all asked the same questions. Standard errors are by benchmark: trials of one benchmark are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .decision_data import Array, Suite, Trials
+
+SLOWER, FASTER = "regression", "improvement"
+REFUSED = "not comparable"
+CHANGES = (0.0, 0.02, 0.05, 0.10)
+SHARE_CHANGED, SUITE_CHANGE = 0.05, 0.05
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Per comparison: the verdict, and the 95 % interval of the ratio after / before (NaN where none is given)."""
+
+    verdicts: NDArray[np.str_]
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, results: Iterable[Any]) -> Answers:
+        """From objects with `verdict`, `ci_low` and `ci_high`."""
+        rows = [(one.verdict, _number(one.ci_low), _number(one.ci_high)) for one in results]
+        verdicts, low, high = zip(*rows, strict=True)
+        return cls(np.array(verdicts), np.array(low), np.array(high))
+
+    @property
+    def flagged(self) -> NDArray[np.bool_]:
+        return (self.verdicts == SLOWER) | (self.verdicts == FASTER)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+class Compared(Protocol):
+    """Shape of a comparison's result, as `dcu_asv_ext.stats` returns it."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def ci_low(self) -> float | None: ...
+    @property
+    def ci_high(self) -> float | None: ...
+
+
+Judge = Callable[[Trials], Answers]
+SuiteJudge = Callable[[Suite], Answers]
+
+
+def one_by_one(compare: Callable[..., Compared], **options: Any) -> Judge:
+    """A judge from `compare(before, after, *, history)`."""
+
+    def judge(trials: Trials) -> Answers:
+        history: Sequence[Array | None]
+        history = [None] * len(trials) if trials.history is None else list(trials.history)
+        return Answers.of(
+            compare(before, after, history=past, **options)
+            for before, after, past in zip(trials.before, trials.after, history, strict=True)
+        )
+
+    return judge
+
+
+def together(compare_suite: Callable[..., Iterable[Compared]], **options: Any) -> SuiteJudge:
+    """A suite judge from `compare_suite(pairs, *, history)`."""
+
+    def judge(suite: Suite) -> Answers:
+        return Answers.of(compare_suite(suite.pairs, history=suite.histories, **options))
+
+    return judge
+
+
+def each_alone(judge: Judge) -> SuiteJudge:
+    """A suite judge that decides every pair for itself, as asv does."""
+
+    def judge_suite(suite: Suite) -> Answers:
+        before = np.stack([pair[0] for pair in suite.pairs])
+        after = np.stack([pair[1] for pair in suite.pairs])
+        return judge(Trials(np.array(suite.names), before, after, None))
+
+    return judge_suite
+
+
+# Rates
+
+
+@dataclass(frozen=True)
+class Rate:
+    value: float
+    error: float  # standard error
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:6.2f} +- {100 * self.error:.2f} %"
+
+
+def rate(hits: NDArray[np.bool_], names: NDArray[np.str_]) -> Rate:
+    """Share of hits, with the standard error of a ratio estimate over clusters (benchmarks)."""
+    share = float(hits.mean())
+    _, cluster = np.unique(names, return_inverse=True)
+    excess = np.bincount(cluster, weights=hits - share)
+    clusters = len(excess)
+    scale = clusters / max(1, clusters - 1)
+    return Rate(share, float(np.sqrt(scale * np.sum(excess**2)) / len(hits)))
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What a judge does at each of CHANGES: `flagged` is any verdict of change at no change, "regression" elsewhere;
+    `same` is "no change"; `covered` is the true ratio inside the interval, over all changes."""
+
+    flagged: dict[float, Rate]
+    same: dict[float, Rate]
+    covered: Rate | None
+
+    @property
+    def false_alarms(self) -> Rate:
+        return self.flagged[0.0]
+
+
+def quality(judge: Judge, trials: Trials, changes: Sequence[float] = CHANGES) -> Quality:
+    flagged, same, inside = {}, {}, []
+    for change in changes:
+        answers = judge(trials.changed(1.0 + change))
+        hits = answers.flagged if change == 0.0 else answers.verdicts == SLOWER
+        flagged[change] = rate(hits, trials.names)
+        same[change] = rate(answers.verdicts == "no change", trials.names)
+        if not np.isnan(answers.low).all():
+            inside.append((answers.low <= 1.0 + change) & (1.0 + change <= answers.high))
+    covered = rate(np.concatenate(inside), np.tile(trials.names, len(inside))) if inside else None
+    return Quality(flagged, same, covered)
+
+
+@dataclass(frozen=True)
+class SuiteQuality:
+    """found: share of the changed pairs called regressions; alarms: other pairs flagged, per suite, with changes in
+    the suite and with none; refused: suites called not comparable, of all; covered: as in Quality."""
+
+    found: Rate
+    alarms: Rate
+    alarms_unchanged: Rate
+    refused: float
+    covered: Rate | None
+    suites: int
+
+
+def suite_quality(
+    judge: SuiteJudge, drawn: Sequence[Trials], *, history: bool, seed: int = 0
+) -> SuiteQuality:
+    """5 % of each suite is made 5 % slower; then the same suites with nothing changed."""
+    generator = np.random.default_rng(seed)
+    found, alarms, unchanged, covered, names = [], [], [], [], []
+    refused = 0
+    for trials in drawn:
+        slower = np.zeros(len(trials), dtype=bool)
+        count = round(SHARE_CHANGED * len(trials))
+        slower[generator.choice(len(trials), count, replace=False)] = True
+        ratio = np.where(slower, 1.0 + SUITE_CHANGE, 1.0)
+        answers = judge(as_suite(trials.changed(ratio), history=history))
+        found.append((answers.verdicts[slower] == SLOWER).mean())
+        alarms.append((answers.flagged & ~slower).sum() + (answers.verdicts[slower] == FASTER).sum())
+        covered.append((answers.low <= ratio) & (ratio <= answers.high))
+        names.append(trials.names)
+        none = judge(as_suite(trials, history=history))
+        unchanged.append(none.flagged.sum())
+        refused += int((answers.verdicts == REFUSED).any()) + int((none.verdicts == REFUSED).any())
+    inside = np.concatenate(covered)
+    interval = rate(inside, np.concatenate(names)) if inside.any() else None
+    means = [_mean(values) for values in (found, alarms, unchanged)]
+    return SuiteQuality(*means, refused / (2 * len(drawn)), interval, len(drawn))
+
+
+def as_suite(trials: Trials, *, history: bool) -> Suite:
+    pairs = list(zip(trials.before, trials.after, strict=True))
+    past: list[list[Array]] = [[] for _ in pairs]
+    if history and trials.history is not None:
+        past = [list(one) for one in trials.history]
+    return Suite(list(trials.names), pairs, past)
+
+
+def _mean(values: Sequence[float]) -> Rate:
+    array = np.asarray(values, dtype=np.float64)
+    return Rate(float(array.mean()), float(array.std(ddof=1) / np.sqrt(len(array))))
+
+
+@dataclass(frozen=True)
+class SessionQuality:
+    """Consecutive commits, each measured in a session of its own: shares of all (commit, benchmark) pairs.
+
+    flagged: called changed; refused: called not comparable; calm: pairs of suites whose common shift is below 1 %,
+    and calm_refused, calm_flagged: the shares of those.
+    """
+
+    pairs: int
+    flagged: float
+    refused: float
+    calm: int
+    calm_refused: float
+    calm_flagged: float
+
+
+def session_quality(judge: SuiteJudge, sessions: Sequence[Suite]) -> SessionQuality:
+    verdicts, calm = [], []
+    for suite in sessions:
+        verdicts.append(judge(suite).verdicts)
+        calm.append(np.full(len(suite.pairs), abs(suite.common_shift) < np.log(1.01)))
+    said, quiet = np.concatenate(verdicts), np.concatenate(calm)
+    flagged, refused = (said == SLOWER) | (said == FASTER), said == REFUSED
+    return SessionQuality(
+        len(said),
+        float(flagged.mean()),
+        float(refused.mean()),
+        int(quiet.sum()),
+        float(refused[quiet].mean()),
+        float(flagged[quiet].mean()),
+    )

@@ -1,0 +1,197 @@
+"""The comparison of two commits against asv's own rule, on data whose truth is known.
+
+python -m peers.decisions --data DIR [--half dev|test] [--quick] [--no-asv] [--compare MODULE:NAME] ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .asv_rule import asv_judge
+from .decision_data import HALVES, Trials, load_django, load_runs, split, suites
+from .decision_quality import (
+    Judge,
+    Quality,
+    Rate,
+    SessionQuality,
+    SuiteJudge,
+    SuiteQuality,
+    each_alone,
+    one_by_one,
+    quality,
+    session_quality,
+    suite_quality,
+    together,
+)
+
+FACTORS = (1.05, 1.1)
+
+
+@dataclass(frozen=True)
+class Design:
+    what: str
+    flavour: str
+    rounds: int
+    samples: int
+    history: str  # "all": earlier runs whole; "same": cut to this design; "": none
+
+
+DESIGNS = (
+    Design("2 rounds x 5, history of whole runs", "jit", 2, 5, "all"),
+    Design("2 rounds x 5, history of 2 x 5", "jit", 2, 5, "same"),
+    Design("2 rounds x 5, no history", "jit", 2, 5, ""),
+    Design("5 rounds x 3, history of whole runs", "base", 5, 3, "all"),
+    Design("5 rounds x 3, history of 5 x 3", "base", 5, 3, "same"),
+    Design("5 rounds x 3, no history", "base", 5, 3, ""),
+)
+
+
+def trials_of(
+    design: Design, data: Path, half: str | None = None, *, quick: bool = False, first_values: bool = False
+) -> Trials:
+    trials = split(
+        load_runs(data, design.flavour, half),
+        design.rounds,
+        design.samples,
+        step=4 if quick else 1,
+        same_design=design.history == "same",
+        first_values=first_values,
+    )
+    return trials if design.history else trials.without_history()
+
+
+def hundredfold(compare: Callable[..., Any]) -> dict[str, str]:
+    """Verdicts on 6 against 6 samples, 100 times slower, however they fall into rounds."""
+    samples = 1.0 + 0.01 * np.random.default_rng(6).standard_normal(12)
+    found = {}
+    for rounds in (1, 2, 6):
+        before, after = samples[:6].reshape(rounds, -1), 100 * samples[6:].reshape(rounds, -1)
+        found[f"{rounds} x {6 // rounds}"] = str(compare(before, after).verdict)
+    return found
+
+
+# Printing
+
+
+def line(name: str, judged: Quality) -> str:
+    rates = "  ".join(str(one) for one in judged.flagged.values())
+    covered = "" if judged.covered is None else f"  covered {judged.covered}"
+    same = "" if judged.covered is None else "  no change " + _percent(judged.same.values())
+    return f"  {name:10} {rates}{covered}{same}"
+
+
+def _percent(rates: Any) -> str:
+    return "/".join(f"{100 * one.value:.1f}" for one in rates)
+
+
+def suite_line(name: str, judged: SuiteQuality) -> str:
+    covered = "" if judged.covered is None else f"  covered {judged.covered}"
+    return (
+        f"  {name:24} found {judged.found}  alarms a suite {_count(judged.alarms)}"
+        f"  with nothing changed {_count(judged.alarms_unchanged)}  refused {100 * judged.refused:.1f} %"
+        f"{covered}  ({judged.suites} suites)"
+    )
+
+
+def _count(found: Rate) -> str:
+    return f"{found.value:.3f} +- {found.error:.3f}"
+
+
+def session_line(name: str, judged: SessionQuality) -> str:
+    return (
+        f"  {name:10} flagged {100 * judged.flagged:.2f} %  refused {100 * judged.refused:.1f} %  of {judged.pairs}; "
+        f"where the common shift is below 1 %: refused {100 * judged.calm_refused:.1f} %,"
+        f" flagged {100 * judged.calm_flagged:.2f} % of {judged.calm}"
+    )
+
+
+def report(
+    data: Path,
+    *,
+    judge: Judge | None = None,
+    suite_judge: SuiteJudge | None = None,
+    with_asv: bool = True,
+    half: str | None = None,
+    quick: bool = False,
+    first_values: bool = False,
+    designs: Sequence[Design] = DESIGNS,
+) -> None:
+    """Print every figure of the given judges, and asv's beside them."""
+    print(
+        f"half: {half or 'both'}; false alarms, then power at +2, +5 and +10 %; 'no change' at the same four"
+    )
+    for design in designs:
+        trials = trials_of(design, data, half, quick=quick, first_values=first_values)
+        print(f"{design.what} ({design.flavour}; {len(trials)} trials)")
+        if judge is not None:
+            begin = time.perf_counter()
+            print(line("ours", quality(judge, trials)), f" {time.perf_counter() - begin:.0f} s", flush=True)
+        if with_asv and not design.history:
+            for factor in FACTORS:
+                print(line(f"asv {factor}", quality(asv_judge(factor), trials)), flush=True)
+    drawn = list(suites(load_runs(data, "base", half), step=2 if quick else 1))
+    print(f"suites of {len(drawn[0])} (base, 5 rounds x 3), 5 % of each 5 % slower")
+    if suite_judge is not None:
+        for history in (True, False):
+            name = "ours" if history else "ours, no history"
+            print(suite_line(name, suite_quality(suite_judge, drawn, history=history)), flush=True)
+    if with_asv:
+        for factor in FACTORS:
+            judged = suite_quality(each_alone(asv_judge(factor)), drawn, history=False)
+            print(suite_line(f"asv {factor}", judged), flush=True)
+    sessions = load_django(data, half)[:: 4 if quick else 1]
+    print("consecutive commits, each in a session of its own (2 rounds x 5)")
+    if suite_judge is not None:
+        print(session_line("ours", session_quality(suite_judge, sessions)), flush=True)
+    if with_asv:
+        for factor in FACTORS:
+            print(session_line(f"asv {factor}", session_quality(each_alone(asv_judge(factor)), sessions)))
+
+
+def _named(text: str) -> Callable[..., Any]:
+    module, _, name = text.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="peers.decisions", description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("DCU_ASV_DATA"), help="folder of the data"
+    )
+    parser.add_argument("--half", choices=HALVES, help="one half of the benchmarks only")
+    parser.add_argument("--quick", action="store_true", help="a quarter of the trials")
+    parser.add_argument("--no-asv", action="store_true", help="ours only")
+    parser.add_argument("--only-asv", action="store_true", help="asv's rule only")
+    parser.add_argument("--first-values", action="store_true", help="rounds keep their first values")
+    parser.add_argument("--compare", default="dcu_asv_ext.stats:compare", metavar="MODULE:NAME")
+    parser.add_argument("--suite", default="dcu_asv_ext.stats:compare_suite", metavar="MODULE:NAME")
+    options = parser.parse_args()
+    if options.data is None:
+        parser.error("the data's folder is needed: --data DIR, or DCU_ASV_DATA")
+    judges: dict[str, Any] = {}
+    if not options.only_asv:
+        compare = _named(options.compare)
+        print("6 against 6 samples, 100 times slower:", hundredfold(compare))
+        judges = {"judge": one_by_one(compare), "suite_judge": together(_named(options.suite))}
+    report(
+        options.data,
+        **judges,
+        with_asv=not options.no_asv,
+        half=options.half,
+        quick=options.quick,
+        first_values=options.first_values,
+    )
+
+
+if __name__ == "__main__":
+    main()
