@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,15 @@ class Suite:
 
     names: list[str]
     pairs: list[tuple[Array, Array]]
-    histories: list[list[Array]]
+    histories: list[list[Array]] | None
+
+    def slower(self, chosen: Iterable[int], ratio: float) -> Suite:
+        """The same with the after side of the chosen pairs that many times slower."""
+        pairs = list(self.pairs)
+        for index in chosen:
+            before, after = pairs[index]
+            pairs[index] = (before, after * ratio)
+        return replace(self, pairs=pairs)
 
     @property
     def common_shift(self) -> float:
@@ -137,6 +145,20 @@ def suites(runs: dict[str, Array], *, least: int = 100, step: int = 1, seed: int
     together = -(-least // (2 * len(runs)))
     for first in range(0, counted - together + 1, together * step):
         yield trials.pick(table[:, first : first + together].ravel())
+
+
+def consecutive_days(data: Path, half: str | None = None) -> list[Suite]:
+    """The suite of one day against the next: 5 rounds x 3 (base), each day a session and a build of its own."""
+    runs = load_runs(data, "base", half)
+    days = min(len(array) for array in runs.values())
+    return [
+        Suite(
+            list(runs),
+            [(array[day - 1, :5], array[day, :5]) for array in runs.values()],
+            [list(array[day - 1 - HISTORY : day - 1, :5]) for array in runs.values()],
+        )
+        for day in range(HISTORY + 1, days)
+    ]
 
 
 def load_django(data: Path, half: str | None = None) -> list[Suite]:

@@ -38,7 +38,12 @@ class Answers:
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
-        return (self.verdicts == SLOWER) | (self.verdicts == FASTER)
+        return np.isin(self.verdicts, (SLOWER, FASTER))
+
+    def covers(self, ratio: float | Array) -> NDArray[np.bool_]:
+        """Whether each interval that was given holds the true ratio."""
+        inside = (self.low <= ratio) & (ratio <= self.high)
+        return inside[~np.isnan(self.low)]
 
 
 def _number(value: float | None) -> float:
@@ -131,22 +136,26 @@ class Quality:
 
 
 def quality(judge: Judge, trials: Trials, changes: Sequence[float] = CHANGES) -> Quality:
-    flagged, same, inside = {}, {}, []
+    flagged, same, inside, names = {}, {}, [], []
     for change in changes:
         answers = judge(trials.changed(1.0 + change))
         hits = answers.flagged if change == 0.0 else answers.verdicts == SLOWER
         flagged[change] = rate(hits, trials.names)
         same[change] = rate(answers.verdicts == "no change", trials.names)
-        if not np.isnan(answers.low).all():
-            inside.append((answers.low <= 1.0 + change) & (1.0 + change <= answers.high))
-    covered = rate(np.concatenate(inside), np.tile(trials.names, len(inside))) if inside else None
-    return Quality(flagged, same, covered)
+        inside.append(answers.covers(1.0 + change))
+        names.append(trials.names[~np.isnan(answers.low)])
+    return Quality(flagged, same, _coverage(inside, names))
+
+
+def _coverage(inside: list[NDArray[np.bool_]], names: list[NDArray[np.str_]]) -> Rate | None:
+    hits = np.concatenate(inside)
+    return rate(hits, np.concatenate(names)) if len(hits) else None
 
 
 @dataclass(frozen=True)
 class SuiteQuality:
     """found: share of the changed pairs called regressions; alarms: other pairs flagged, per suite, with changes in
-    the suite and with none; refused: suites called not comparable, of all; covered: as in Quality."""
+    the suite and with none; refused: share of suites called not comparable; covered: as in Quality."""
 
     found: Rate
     alarms: Rate
@@ -161,8 +170,7 @@ def suite_quality(
 ) -> SuiteQuality:
     """5 % of each suite is made 5 % slower; then the same suites with nothing changed."""
     generator = np.random.default_rng(seed)
-    found, alarms, unchanged, covered, names = [], [], [], [], []
-    refused = 0
+    found, alarms, unchanged, refused, inside, names = [], [], [], [], [], []
     for trials in drawn:
         slower = np.zeros(len(trials), dtype=bool)
         count = round(SHARE_CHANGED * len(trials))
@@ -171,22 +179,24 @@ def suite_quality(
         answers = judge(as_suite(trials.changed(ratio), history=history))
         found.append((answers.verdicts[slower] == SLOWER).mean())
         alarms.append((answers.flagged & ~slower).sum() + (answers.verdicts[slower] == FASTER).sum())
-        covered.append((answers.low <= ratio) & (ratio <= answers.high))
-        names.append(trials.names)
+        inside.append(answers.covers(ratio))
+        names.append(trials.names[~np.isnan(answers.low)])
         none = judge(as_suite(trials, history=history))
         unchanged.append(none.flagged.sum())
-        refused += int((answers.verdicts == REFUSED).any()) + int((none.verdicts == REFUSED).any())
-    inside = np.concatenate(covered)
-    interval = rate(inside, np.concatenate(names)) if inside.any() else None
-    means = [_mean(values) for values in (found, alarms, unchanged)]
-    return SuiteQuality(*means, refused / (2 * len(drawn)), interval, len(drawn))
+        refused += [(one.verdicts == REFUSED).all() for one in (answers, none)]
+    return SuiteQuality(
+        _mean(found),
+        _mean(alarms),
+        _mean(unchanged),
+        float(np.mean(refused)),
+        _coverage(inside, names),
+        len(drawn),
+    )
 
 
 def as_suite(trials: Trials, *, history: bool) -> Suite:
     pairs = list(zip(trials.before, trials.after, strict=True))
-    past: list[list[Array]] = [[] for _ in pairs]
-    if history and trials.history is not None:
-        past = [list(one) for one in trials.history]
+    past = [list(one) for one in trials.history] if history and trials.history is not None else None
     return Suite(list(trials.names), pairs, past)
 
 
@@ -200,7 +210,8 @@ class SessionQuality:
     """Consecutive commits, each measured in a session of its own: shares of all (commit, benchmark) pairs.
 
     flagged: called changed; refused: called not comparable; calm: pairs of suites whose common shift is below 1 %,
-    and calm_refused, calm_flagged: the shares of those.
+    and calm_refused, calm_flagged: the shares of those; found: of pairs made 5 % slower, 5 % of each suite at a time,
+    the share called regressions where the suite was not refused (NaN where all were).
     """
 
     pairs: int
@@ -209,15 +220,21 @@ class SessionQuality:
     calm: int
     calm_refused: float
     calm_flagged: float
+    found: float
 
 
-def session_quality(judge: SuiteJudge, sessions: Sequence[Suite]) -> SessionQuality:
-    verdicts, calm = [], []
+def session_quality(judge: SuiteJudge, sessions: Sequence[Suite], *, seed: int = 0) -> SessionQuality:
+    generator = np.random.default_rng(seed)
+    verdicts, calm, found = [], [], []
     for suite in sessions:
         verdicts.append(judge(suite).verdicts)
         calm.append(np.full(len(suite.pairs), abs(suite.common_shift) < np.log(1.01)))
+        if not (verdicts[-1] == REFUSED).all():
+            count = max(1, round(SHARE_CHANGED * len(suite.pairs)))
+            chosen = generator.choice(len(suite.pairs), count, replace=False)
+            found.append(judge(suite.slower(chosen, 1.0 + SUITE_CHANGE)).verdicts[chosen] == SLOWER)
     said, quiet = np.concatenate(verdicts), np.concatenate(calm)
-    flagged, refused = (said == SLOWER) | (said == FASTER), said == REFUSED
+    flagged, refused = np.isin(said, (SLOWER, FASTER)), said == REFUSED
     return SessionQuality(
         len(said),
         float(flagged.mean()),
@@ -225,4 +242,5 @@ def session_quality(judge: SuiteJudge, sessions: Sequence[Suite]) -> SessionQual
         int(quiet.sum()),
         float(refused[quiet].mean()),
         float(flagged[quiet].mean()),
+        float(np.concatenate(found).mean()) if found else float("nan"),
     )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .asv_rule import asv_judge
-from .decision_data import HALVES, Trials, load_django, load_runs, split, suites
+from .decision_data import HALVES, Trials, consecutive_days, load_django, load_runs, split, suites
 from .decision_quality import (
     Judge,
     Quality,
@@ -110,7 +110,7 @@ def session_line(name: str, judged: SessionQuality) -> str:
     return (
         f"  {name:10} flagged {100 * judged.flagged:.2f} %  refused {100 * judged.refused:.1f} %  of {judged.pairs}; "
         f"where the common shift is below 1 %: refused {100 * judged.calm_refused:.1f} %,"
-        f" flagged {100 * judged.calm_flagged:.2f} % of {judged.calm}"
+        f" flagged {100 * judged.calm_flagged:.2f} % of {judged.calm}; +5 % found {100 * judged.found:.0f} %"
     )
 
 
@@ -148,13 +148,20 @@ def report(
         for factor in FACTORS:
             judged = suite_quality(each_alone(asv_judge(factor)), drawn, history=False)
             print(suite_line(f"asv {factor}", judged), flush=True)
-    sessions = load_django(data, half)[:: 4 if quick else 1]
-    print("consecutive commits, each in a session of its own (2 rounds x 5)")
-    if suite_judge is not None:
-        print(session_line("ours", session_quality(suite_judge, sessions)), flush=True)
-    if with_asv:
-        for factor in FACTORS:
-            print(session_line(f"asv {factor}", session_quality(each_alone(asv_judge(factor)), sessions)))
+    every = 4 if quick else 1
+    for what, sessions in (
+        ("consecutive commits on hosted runners (2 rounds x 5)", load_django(data, half)[::every]),
+        (
+            "consecutive days of one machine (5 rounds x 3), real changes included",
+            consecutive_days(data, half)[::every],
+        ),
+    ):
+        print(f"{what}: each side a session of its own")
+        if suite_judge is not None:
+            print(session_line("ours", session_quality(suite_judge, sessions)), flush=True)
+        if with_asv:
+            for factor in FACTORS:
+                print(session_line(f"asv {factor}", session_quality(each_alone(asv_judge(factor)), sessions)))
 
 
 def _named(text: str) -> Callable[..., Any]:
