@@ -1,0 +1,118 @@
+"""Figures and names as people read them: units with their prefix, ratios, what a row is called."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+from .model import Key, Series
+
+_PREFIXES = {
+    "seconds": ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")),
+    "bytes": ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"), (2.0**40, "TiB")),
+}
+#: Units that say nothing beside a number.
+_SILENT = frozenset({"", "unit", "value", "relative"})
+_DIGITS = 3
+_MOST_DIGITS = 5
+NOTHING = "-"
+
+
+def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
+    """A value of asv's unit: `12.3 ms`, `4.2 MiB`, `0.731`; `-` for no number."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    size, name = _prefix(abs(value), unit)
+    text = _significant(value / size, digits)
+    return f"{text} {name}" if name else text
+
+
+def pair(before: float | None, after: float | None, unit: str) -> tuple[str, str]:
+    """Both sides, with more digits (to a limit) where different values would look the same."""
+    for digits in range(_DIGITS, _MOST_DIGITS + 1):
+        shown = (quantity(before, unit, digits), quantity(after, unit, digits))
+        if not _reads_same(*shown):
+            return shown
+    if unit == "bytes" and before != after and before is not None and after is not None:
+        return f"{before:,.0f} B", f"{after:,.0f} B"
+    return quantity(before, unit), quantity(after, unit)
+
+
+def _reads_same(one: str, other: str) -> bool:
+    (first, _, unit), (second, _, other_unit) = one.partition(" "), other.partition(" ")
+    return unit == other_unit and (
+        first == second or (NOTHING not in (one, other) and float(first) == float(second))
+    )
+
+
+def _prefix(size: float, unit: str) -> tuple[float, str]:
+    """The largest prefix that leaves at least 1, as it will be printed; the smallest for what is smaller still."""
+    table = _PREFIXES.get(unit)
+    if table is None:
+        return 1.0, "" if unit in _SILENT else unit
+    if size == 0:
+        return next(entry for entry in table if entry[0] == 1.0)
+    fitting = [entry for entry in table if float(f"{size / entry[0]:.3g}") >= 1]
+    return fitting[-1] if fitting else table[0]
+
+
+def _significant(value: float, digits: int) -> str:
+    if not math.isfinite(value):
+        return "inf" if value > 0 else "-inf"
+    if abs(value) < 1e4 and value == int(value):
+        return str(int(value))
+    if 10**digits <= abs(value) < 1e4:
+        return f"{value:.0f}"
+    return f"{value:#.{digits}g}".rstrip(".")
+
+
+def ratio(value: float | None) -> str:
+    """after / before: three decimals near 1, fewer far from it."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "inf"
+    if 0.1 <= value < 10:
+        return f"{value:.3f}"
+    return f"{value:.3g}"
+
+
+def interval(low: float, high: float) -> str:
+    """`[0.981, 1.042]`, or nothing where there is no interval."""
+    return "" if math.isnan(low) or math.isnan(high) else f"[{ratio(low)}, {ratio(high)}]"
+
+
+def percent(share: float) -> str:
+    """0.015 -> `1.5 %`."""
+    return f"{100 * share:.3g} %"
+
+
+def count(number: int, word: str, plural: str = "") -> str:
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
+def name(key: Key, series: Series) -> str:
+    """`gemm.matmul(n=256, dtype='float32')`: parameters by name where they have one."""
+    if not key.params:
+        return _printable(key.benchmark)
+    names = [*series.param_names, *([""] * len(key.params))]
+    parts = [f"{one}={value}" if one else value for one, value in zip(names, key.params, strict=False)]
+    return _printable(f"{key.benchmark}({', '.join(parts)})")
+
+
+def _printable(text: str) -> str:
+    """A parameter's text may hold anything; a terminal must not obey it, nor a table break on it."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def columns(text: str) -> int:
+    """Columns of a terminal that the text takes: wide East Asian letters take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def left(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))
+
+
+def right(text: str, width: int) -> str:
+    return " " * (width - columns(text)) + text

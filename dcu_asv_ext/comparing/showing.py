@@ -1,0 +1,251 @@
+"""What of a report is shown to people, and what is folded into a counted line: shared by text and Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..stats.verdicts import (
+    IMPROVEMENT,
+    INCONCLUSIVE,
+    NO_CHANGE,
+    NOT_COMPARABLE,
+    REGRESSION,
+    VERDICTS,
+    Comparison,
+)
+from . import figures
+from .model import EVIDENCE, SAMPLES, VALUE, Report, ResultSet, Row
+from .outcome import FAILED, FAILED_TWICE, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
+
+#: The order of a summary, and of an advice's rows.
+ORDER = (
+    REGRESSION,
+    FAILED,
+    IMPROVEMENT,
+    FIXED,
+    INCONCLUSIVE,
+    NOT_COMPARABLE,
+    NO_CHANGE,
+    FAILED_TWICE,
+    MISSING,
+    ONLY_BEFORE,
+    ONLY_AFTER,
+)
+#: Always shown, however many they are.
+_MATTER = frozenset({REGRESSION, FAILED, IMPROVEMENT, FIXED, INCONCLUSIVE})
+_FIGURES = frozenset({REGRESSION, IMPROVEMENT, INCONCLUSIVE, NO_CHANGE})
+#: From so many alike on, the others are one counted line.
+_MANY = 4
+_SOURCES = {
+    EVIDENCE: "rounds of the evidence",
+    SAMPLES: "asv's samples",
+    VALUE: "asv's single figures",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row as it is shown: its own verdict, or the one it would have without the suite's common shift."""
+
+    row: Row
+    verdict: str
+    reason: str
+    comparison: Comparison | None
+
+    @property
+    def levels(self) -> tuple[float | None, float | None]:
+        return levels(self.row)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """So many rows of one metric with one verdict and, where they have one, the same reason."""
+
+    verdict: str
+    metric: str
+    lines: Sequence[Line]
+
+    @property
+    def hides(self) -> bool:
+        """Whether the rows give way to one counted line."""
+        return self.verdict not in _MATTER and len(self.lines) >= _MANY
+
+    def text(self) -> str:
+        """`12 rows of latency, ratios 0.987 to 1.021`."""
+        text = f"{figures.count(len(self.lines), 'row')} of {self.metric}"
+        ratios = [line.comparison.ratio for line in self.lines if line.comparison is not None]
+        if self.verdict in _FIGURES and ratios:
+            span = dict.fromkeys((figures.ratio(min(ratios)), figures.ratio(max(ratios))))
+            return f"{text}, {'ratio' if len(span) == 1 else 'ratios'} {' to '.join(span)}"
+        return f"{text}: {self.lines[0].reason}" if self.lines[0].reason else text
+
+
+@dataclass(frozen=True)
+class View:
+    lines: Sequence[Line]
+    folds: Sequence[Fold]
+
+
+def levels(row: Row) -> tuple[float | None, float | None]:
+    """Both sides' values: those that were compared, asv's own figures where nothing was."""
+    if row.comparison is not None:
+        return row.comparison.before, row.comparison.after
+    return tuple(None if side is None else side.value for side in (row.before, row.after))  # type: ignore[return-value]
+
+
+def verdicts(report: Report, everything: bool = False) -> View:
+    """The rows with their own verdicts, without those that only the session guard refused."""
+    return _view([_line(row) for row in report.rows if row.corrected is None], everything)
+
+
+def advice(report: Report, everything: bool = False) -> View:
+    """The refused rows as they would be decided after the suite's common shift is taken out."""
+    lines = [
+        Line(row, row.corrected.verdict, row.corrected.reason, row.corrected)
+        for row in report.rows
+        if row.corrected is not None
+    ]
+    return _view(sorted(lines, key=_weight), everything)
+
+
+def interval(line: Line) -> str:
+    """`[0.981, 1.042]`; `exact` where the metric does not vary."""
+    if line.comparison is None:
+        return ""
+    if line.row.series.exact:
+        return "exact"
+    return figures.interval(line.comparison.ci_low, line.comparison.ci_high)
+
+
+def _line(row: Row) -> Line:
+    return Line(row, row.verdict, row.reason, row.comparison)
+
+
+def _weight(line: Line) -> tuple[int, float]:
+    value = math.nan if line.comparison is None else line.comparison.ratio
+    return ORDER.index(line.verdict), -abs(math.log(value)) if value > 0 else -math.inf
+
+
+def _view(lines: Sequence[Line], everything: bool) -> View:
+    folded = [] if everything else [fold for fold in folds(lines) if fold.hides]
+    hidden = {id(line) for fold in folded for line in fold.lines}
+    return View([line for line in lines if id(line) not in hidden], folded)
+
+
+def folds(lines: Sequence[Line]) -> list[Fold]:
+    """The rows that are alike, together: of one verdict and metric and, where figures do not speak, one reason."""
+    alike: dict[tuple[str, str, str], list[Line]] = {}
+    for line in lines:
+        reason = "" if line.verdict in _FIGURES else line.reason
+        alike.setdefault((line.verdict, line.row.key.metric, reason), []).append(line)
+    return [Fold(verdict, metric, found) for (verdict, metric, _), found in alike.items()]
+
+
+def summary(report: Report) -> str:
+    """`2 regressions, 1 improvement, 30 no change`."""
+    counted = counts(report)
+    return ", ".join(
+        figures.count(number, verdict) if verdict in (REGRESSION, IMPROVEMENT) else f"{number:,} {verdict}"
+        for verdict, number in counted.items()
+        if number
+    )
+
+
+def counts(report: Report) -> dict[str, int]:
+    """Verdict -> rows, the five of the statistics always, in the order of what matters."""
+    found: dict[str, int] = {verdict: 0 for verdict in ORDER if verdict in VERDICTS}
+    for row in report.rows:
+        found[row.verdict] = found.get(row.verdict, 0) + 1
+    return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0])))
+
+
+def side_name(sets: Sequence[ResultSet]) -> str:
+    """`b57389c9, two-cores, overlay-py3.11`: commit, machine and environment, each once."""
+    commits = _once(_commit(one) for one in sets)
+    machines = _once(one.machine for one in sets)
+    envs = _once(one.env for one in sets)
+    return ", ".join(part for part in (commits, machines, envs) if part)
+
+
+def short(sets: Sequence[ResultSet]) -> str:
+    """How a side is called in a sentence or a command."""
+    return _once(one.label or one.commit[:8] for one in sets)
+
+
+def _commit(one: ResultSet) -> str:
+    name = one.commit[:8]
+    if one.label and not one.commit.startswith(one.label):
+        name = f"{one.label} ({name})" if name else one.label
+    return f"{name} with uncommitted changes" if one.dirty else name
+
+
+def _once(names: Iterable[str]) -> str:
+    return " + ".join(dict.fromkeys(name for name in names if name))
+
+
+def rule(report: Report) -> str:
+    """Which rule decided, on what, in a sentence or two."""
+    compared = [row for row in report.rows if row.comparison is not None]
+    margin, equivalence = report.settings.get("margin"), report.settings.get("equivalence")
+    parts = ["dcu-asv's rule, on the median of each round"]
+    if isinstance(margin, float) and isinstance(equivalence, float):
+        parts.append(
+            f"a change counts beyond {figures.percent(margin)}, no change is claimed within "
+            f"{figures.percent(equivalence)}"
+        )
+    text = "; ".join(parts) + "."
+    sources = [f"{number:,} from {_SOURCES[source]}" for source, number in _by_source(compared)]
+    paired = sum(row.comparison.paired for row in compared if row.comparison is not None)
+    if paired:
+        sources.append(f"{paired:,} with interleaved rounds paired")
+    exact = sum(row.series.exact for row in compared)
+    if exact:
+        sources.append(f"{exact:,} exact, where any change counts")
+    return f"{text} Rows: {', '.join(sources)}." if sources else text
+
+
+def _by_source(rows: Sequence[Row]) -> Iterator[tuple[str, int]]:
+    """The weaker source of a row's two sides is what it rests on."""
+    ranks = list(_SOURCES)
+    used = [
+        max((side.source for side in (row.before, row.after) if side is not None), key=ranks.index)
+        for row in rows
+    ]
+    for source in ranks:
+        if source in used:
+            yield source, used.count(source)
+
+
+def cut(report: Report) -> str:
+    """How many samples were left out as not yet steady, and how many rounds never became so; "" for none."""
+    rounds = [
+        one
+        for row in report.rows
+        for side in (row.before, row.after)
+        if side is not None
+        for one in side.rounds
+    ]
+    out, used = sum(one.cut for one in rounds), sum(len(one.samples) for one in rounds)
+    touched = sum(1 for one in rounds if one.cut)
+    parts = []
+    if out:
+        parts.append(
+            f"{out:,} of {figures.count(out + used, 'sample')}, in {figures.count(touched, 'round')}, "
+            "came before the steady state and were left out"
+        )
+    unsteady = sum(1 for one in rounds if one.note and not one.cut)
+    if unsteady:
+        parts.append(f"{figures.count(unsteady, 'round')} never became steady and were used whole")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def more_rounds(report: Report) -> str:
+    """The command that would settle what is inconclusive; "" where nothing is."""
+    open_rows = [row for row in report.rows if row.verdict == INCONCLUSIVE]
+    if not open_rows:
+        return ""
+    names = list(dict.fromkeys(row.key.benchmark for row in open_rows))
+    said = " ".join(names) if len(names) <= 3 else "NAME..."
+    return f"dcu-asv run {said} --against {short(report.before)}"
