@@ -6,6 +6,7 @@ all asked the same questions. Standard errors are by benchmark: trials of one be
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -88,6 +89,13 @@ def together(compare_suite: Callable[..., Iterable[Compared]], **options: Any) -
     return judge
 
 
+def named_function(text: str) -> Callable[..., Any]:
+    """The function that `module:name` means."""
+    module, _, name = text.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
 def each_alone(judge: Judge) -> SuiteJudge:
     """A suite judge that decides every pair for itself, as asv does."""
 
@@ -150,6 +158,14 @@ def quality(judge: Judge, trials: Trials, changes: Sequence[float] = CHANGES) ->
 def _coverage(inside: list[NDArray[np.bool_]], names: list[NDArray[np.str_]]) -> Rate | None:
     hits = np.concatenate(inside)
     return rate(hits, np.concatenate(names)) if len(hits) else None
+
+
+def quality_line(name: str, judged: Quality) -> str:
+    rates = "  ".join(str(one) for one in judged.flagged.values())
+    if judged.covered is None:
+        return f"  {name:10} {rates}"
+    same = "/".join(f"{100 * one.value:.1f}" for one in judged.same.values())
+    return f"  {name:10} {rates}  covered {judged.covered}  no change {same}"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ python -m peers.decisions --data DIR [--half dev|test] [--quick] [--no-asv] [--c
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -20,14 +19,15 @@ from .asv_rule import asv_judge
 from .decision_data import HALVES, Trials, consecutive_days, load_django, load_runs, split, suites
 from .decision_quality import (
     Judge,
-    Quality,
     Rate,
     SessionQuality,
     SuiteJudge,
     SuiteQuality,
     each_alone,
+    named_function,
     one_by_one,
     quality,
+    quality_line,
     session_quality,
     suite_quality,
     together,
@@ -82,17 +82,6 @@ def hundredfold(compare: Callable[..., Any]) -> dict[str, str]:
 # Printing
 
 
-def line(name: str, judged: Quality) -> str:
-    rates = "  ".join(str(one) for one in judged.flagged.values())
-    covered = "" if judged.covered is None else f"  covered {judged.covered}"
-    same = "" if judged.covered is None else "  no change " + _percent(judged.same.values())
-    return f"  {name:10} {rates}{covered}{same}"
-
-
-def _percent(rates: Any) -> str:
-    return "/".join(f"{100 * one.value:.1f}" for one in rates)
-
-
 def suite_line(name: str, judged: SuiteQuality) -> str:
     covered = "" if judged.covered is None else f"  covered {judged.covered}"
     return (
@@ -134,10 +123,14 @@ def report(
         print(f"{design.what} ({design.flavour}; {len(trials)} trials)")
         if judge is not None:
             begin = time.perf_counter()
-            print(line("ours", quality(judge, trials)), f" {time.perf_counter() - begin:.0f} s", flush=True)
+            print(
+                quality_line("ours", quality(judge, trials)),
+                f" {time.perf_counter() - begin:.0f} s",
+                flush=True,
+            )
         if with_asv and not design.history:
             for factor in FACTORS:
-                print(line(f"asv {factor}", quality(asv_judge(factor), trials)), flush=True)
+                print(quality_line(f"asv {factor}", quality(asv_judge(factor), trials)), flush=True)
     drawn = list(suites(load_runs(data, "base", half), step=2 if quick else 1))
     print(f"suites of {len(drawn[0])} (base, 5 rounds x 3), 5 % of each 5 % slower")
     if suite_judge is not None:
@@ -164,12 +157,6 @@ def report(
                 print(session_line(f"asv {factor}", session_quality(each_alone(asv_judge(factor)), sessions)))
 
 
-def _named(text: str) -> Callable[..., Any]:
-    module, _, name = text.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="peers.decisions", description=__doc__)
     parser.add_argument(
@@ -187,9 +174,9 @@ def main() -> None:
         parser.error("the data's folder is needed: --data DIR, or DCU_ASV_DATA")
     judges: dict[str, Any] = {}
     if not options.only_asv:
-        compare = _named(options.compare)
+        compare = named_function(options.compare)
         print("6 against 6 samples, 100 times slower:", hundredfold(compare))
-        judges = {"judge": one_by_one(compare), "suite_judge": together(_named(options.suite))}
+        judges = {"judge": one_by_one(compare), "suite_judge": together(named_function(options.suite))}
     report(
         options.data,
         **judges,
