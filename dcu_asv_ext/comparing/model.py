@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..stats.verdicts import Comparison
+from ..stats.verdicts import NOT_COMPARABLE, Comparison
 
 #: Where a side's rounds come from, best first.
 EVIDENCE, SAMPLES, VALUE = "evidence", "samples", "value"
 
 OK, MISSING, FAILED = "ok", "missing", "failed"
+
+
+class ComparisonError(Exception):
+    """What was asked for cannot be compared; the text says why, and what to do, in one sentence."""
 
 
 @dataclass(frozen=True, order=True)
@@ -54,6 +58,7 @@ class Side:
     """One key on one side. state: "ok", "missing" or "failed", with a reason for the last two.
 
     value: asv's own figure, None where it has none. source: where the rounds come from.
+    facts: what these rounds hung on (comparing/facts.py). conflict: why evidence and asv's file cannot both be true.
     """
 
     rounds: tuple[Round, ...] = ()
@@ -64,6 +69,8 @@ class Side:
     version: str | None = None
     protocol: int | None = None
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    conflict: str = ""
 
 
 @dataclass
@@ -71,14 +78,15 @@ class ResultSet:
     """The results of one (machine, commit, environment): asv's file and the evidence beside it.
 
     facts: flat name -> text of what the measurements hung on ("device.product", "software.torch",
-    "environment.OMP_NUM_THREADS", ...; comparing/differences.py). dirty: measured from an uncommitted tree.
+    "environment.OMP_NUM_THREADS", ...; comparing/facts.py), of asv's file alone: each side has its own besides.
+    dirty: measured from an uncommitted tree.
     """
 
     machine: str
     commit: str
     env: str
-    sides: dict[Key, Side] = field(default_factory=dict)
-    series: dict[Key, Series] = field(default_factory=dict)
+    sides: Mapping[Key, Side] = field(default_factory=dict)
+    series: Mapping[Key, Series] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     label: str = ""
     date: int = 0
@@ -102,7 +110,7 @@ class Difference:
 class Row:
     """One key of a report. comparison is None where one side has no number or the two cannot be compared;
     `verdict` and `reason` then say why. corrected: the comparison after the suite's common shift is taken out,
-    given as advice where the session guard refused."""
+    given as advice where the session guard refused. env: the environment, where several are compared."""
 
     key: Key
     series: Series
@@ -112,6 +120,7 @@ class Row:
     reason: str
     comparison: Comparison | None = None
     corrected: Comparison | None = None
+    env: str = ""
 
 
 @dataclass
@@ -130,3 +139,8 @@ class Report:
 
     def count(self, verdict: str) -> int:
         return sum(row.verdict == verdict for row in self.rows)
+
+    @property
+    def compared(self) -> bool:
+        """Whether anything was: a pair of numbers that got a verdict, "inconclusive" included."""
+        return any(row.comparison is not None and row.verdict != NOT_COMPARABLE for row in self.rows)

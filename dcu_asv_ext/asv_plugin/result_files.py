@@ -1,0 +1,234 @@
+"""One asv result file and the evidence beside it, as a result set: the only place that reads asv's for comparing.
+
+asv is imported where it is needed: importing it takes longer than most of what is done here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..comparing.facts import asv_facts
+from ..comparing.model import Key, ResultSet, Series
+from ..comparing.reading import Entries, Recorded, read_results, series_of
+from ..evidence.store import SUFFIX, evidence_path, iter_lines, parse_line, read
+from ..metrics import METRICS
+
+Match = Callable[[Key], bool]
+
+#: First letters of a plain asv benchmark's name -> (asv's type, unit), for results without benchmarks.json
+_ASV_TYPES = {
+    "time": ("time", "seconds"),
+    "timeraw": ("time", "seconds"),
+    "peakmem": ("peakmemory", "bytes"),
+    "mem": ("memory", "bytes"),
+    "track": ("track", "unit"),
+}
+
+_NO_RESULTS = frozenset({"machine.json", "benchmarks.json"})
+_COMMIT = re.compile(r'"commit_hash":\s*"([^"]+)"')
+
+
+class ResultsError(Exception):
+    """Results that cannot be found, told apart or read; the text says which, and what to do."""
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """The files of one stem. result: asv's, evidence: ours; one of the two may not be there."""
+
+    result: Path | None
+    evidence: Path | None
+
+    @property
+    def stem(self) -> str:
+        if self.result is not None:
+            return self.result.name[: -len(".json")]
+        assert self.evidence is not None
+        return self.evidence.name[: -len(SUFFIX)]
+
+    @property
+    def prefix(self) -> str:
+        """The first eight letters of the commit's hash."""
+        return self.stem.partition("-")[0]
+
+    @property
+    def env(self) -> str:
+        """The environment's name, or the hash of it that asv takes where the name is very long."""
+        return self.stem.partition("-")[2]
+
+    def commit(self) -> str:
+        """The full hash. Raises ResultsError."""
+        if self.result is not None:
+            with _reading(self.result), open(self.result, encoding="utf-8") as stream:
+                found = _COMMIT.search(stream.read(4096))
+            return found.group(1) if found else str(_load(self.result).commit_hash)
+        return str(_first_record(self).get("commit") or self.prefix)
+
+
+def load_file(path: str | os.PathLike[str], *, match: Match | None = None, steady: bool = True) -> ResultSet:
+    """One asv result file with the evidence beside it, or an evidence file alone. Raises ResultsError."""
+    place = Path(path)
+    if not place.is_file():
+        raise ResultsError(f"there is no file {place}")
+    if place.name.endswith(SUFFIX):
+        result = place.with_name(place.name[: -len(SUFFIX)] + ".json")
+        file = ResultFile(result if result.is_file() else None, place)
+    else:
+        evidence = evidence_path(place)
+        file = ResultFile(place, evidence if evidence.is_file() else None)
+    return read_file(file, load_benchmarks(place.resolve().parent.parent), match=match, steady=steady)
+
+
+def read_file(
+    file: ResultFile, benchmarks: Mapping[str, Any], *, match: Match | None = None, steady: bool = True
+) -> ResultSet:
+    """benchmarks: asv's descriptions by name, as far as they are known. Raises ResultsError."""
+    evidence = read(file.evidence) if file.evidence is not None else None
+    records = evidence.records if evidence is not None else []
+    torn = evidence.skipped if evidence is not None else 0
+    if file.result is None:
+        first = _first_record(file)
+        place = file.evidence
+        assert place is not None
+        return read_results(
+            str(first.get("machine") or place.parent.name),
+            str(first.get("commit") or file.prefix),
+            str(first.get("env") or file.env),
+            entries=Entries(),
+            records=records,
+            torn=torn,
+            steady=steady,
+            match=match,
+        )
+    results = _load(file.result)
+    commit = str(results.commit_hash)
+    own = [one for one in records if one["commit"] in (commit, None)]
+    entries, notes = _entries(results, benchmarks)
+    made = read_results(
+        str(results.params.get("machine", file.result.parent.name)),
+        commit,
+        str(results.env_name),
+        entries=entries,
+        records=own,
+        facts=asv_facts(results.params, results._requirements, results.env_vars, results._python),
+        torn=torn,
+        steady=steady,
+        match=match,
+        date=int(results.date or 0),
+    )
+    made.notes += notes
+    if len(own) < len(records):
+        made.notes.append(
+            f"{len(records) - len(own)} lines of the evidence of {commit[:8]} are of another commit"
+        )
+    return made
+
+
+# ---- asv's files
+
+
+def list_files(folder: Path) -> list[ResultFile]:
+    """The result files of a machine's folder, by name."""
+    results: dict[str, Path] = {}
+    evidence: dict[str, Path] = {}
+    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+        if entry.name.endswith(SUFFIX):
+            evidence[entry.name[: -len(SUFFIX)]] = Path(entry.path)
+        elif entry.name.endswith(".json") and entry.name not in _NO_RESULTS:
+            results[entry.name[: -len(".json")]] = Path(entry.path)
+    return [ResultFile(results.get(stem), evidence.get(stem)) for stem in sorted({*results, *evidence})]
+
+
+def _first_record(file: ResultFile) -> dict[str, Any]:
+    assert file.evidence is not None
+    for line in iter_lines(file.evidence):
+        record = parse_line(line)
+        if record is not None:
+            return record
+    raise ResultsError(f"{file.evidence} holds no readable evidence, and asv has no result file beside it")
+
+
+class _reading:
+    """Faults of reading a result file become one sentence."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, fault: BaseException | None, traceback: Any) -> None:
+        from asv.util import UserError
+
+        if isinstance(fault, UserError):
+            raise ResultsError(one_line(fault)) from None
+        if isinstance(fault, (OSError, UnicodeDecodeError)):
+            raise ResultsError(f"{self.path} cannot be read: {one_line(fault)}") from None
+        if isinstance(fault, (AttributeError, TypeError, ValueError, IndexError)):
+            raise ResultsError(f"{self.path} is no result file of asv ({one_line(fault)})") from None
+
+
+def _load(path: Path) -> Any:
+    """asv's Results. Raises ResultsError."""
+    from asv.results import Results
+
+    with _reading(path):
+        return Results.load(os.fspath(path.resolve()))
+
+
+def load_benchmarks(results_dir: Path) -> dict[str, Any]:
+    """asv's descriptions of the benchmarks by name; empty where it left none. Raises ResultsError."""
+    from asv import util
+
+    path = results_dir / "benchmarks.json"
+    if not path.is_file():
+        return {}
+    with _reading(path):
+        found = util.load_json(os.fspath(path))
+        return {name: one for name, one in found.items() if isinstance(one, dict)}
+    raise AssertionError
+
+
+def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list[str]]:
+    recorded: dict[Key, Recorded] = {}
+    entries = Entries(recorded)
+    rounds: dict[str, int] = {}
+    odd = []
+    for name in results.get_all_result_keys():
+        about = benchmarks.get(name, {})
+        params = results.get_result_params(name) or []
+        values = results.get_result_value(name, params)
+        samples = results.get_result_samples(name, params)
+        version = results.benchmark_version.get(name)
+        for one, value, raw in zip(itertools.product(*params), values, samples, strict=True):
+            key, series = _key(name, about, tuple(one))
+            if value is not None and not isinstance(value, (int, float)):
+                odd.append(name)
+                continue
+            recorded[key] = Recorded(value, tuple(raw) if raw else None, version)
+            entries.series[key] = series
+            rounds[key.benchmark] = int(about.get("rounds") or 1)
+    entries.rounds = rounds
+    return entries, [f"{name} holds no number" for name in dict.fromkeys(odd)]
+
+
+def _key(name: str, about: Mapping[str, Any], params: tuple[str, ...]) -> tuple[Key, Series]:
+    """A metric of ours belongs to its function; another suite's benchmark is a series of its own."""
+    family, _, metric = name.rpartition(".")
+    names = tuple(about.get("param_names") or ())
+    if metric in METRICS and about.get("family", family) == family:
+        key = Key(family, metric, params)
+        return key, series_of(key, names)
+    kind, unit = _ASV_TYPES.get(metric.partition("_")[0], ("value", ""))
+    kind, unit = str(about.get("type", kind)), str(about.get("unit", unit))
+    return Key(name, kind, params), Series(name, names, unit)
+
+
+def one_line(fault: BaseException) -> str:
+    return " ".join(str(fault).split()) or type(fault).__name__
