@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 _WHERE = {
-    "ChangePoint": "change_points",
+    "ChangePoint": "changes",
     "Comparison": "verdicts",
-    "History": "change_points",
+    "History": "changes",
     "SteadyState": "steady",
     "SuiteComparison": "suite",
-    "change_points": "change_points",
+    "change_points": "changes",
     "compare": "comparison",
     "compare_suite": "suite",
     "machine_events": "events",
@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .changes import ChangePoint, History, change_points
+    from .events import machine_events
     from .verdicts import Comparison
 
 

@@ -1,0 +1,211 @@
+"""Where in a performance history the level changed, by how much, and in which commits that can have happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .boundary import Step
+from .prune import Pruner, Rule
+from .segments import Partition
+
+#: Stands for 0 in logarithms, and is read back as 0.
+_ZERO = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A change of level. Indices are into the values given, unmeasured ones counted.
+
+    index: first value of the new level, where the change fits best.
+    before, after: the levels, in the unit of the values. ratio: after / before (infinite after 0).
+    ci_low, ci_high: 95 % interval of the ratio.
+    first, last: the first changed commit is one of these, with 95 % confidence; unmeasured commits included.
+    pending: too few values follow; it may be a passing disturbance. ci_* then take the noise from before alone.
+    verdict: "regression" or "improvement".
+    p_value: two-sided, that the step is within half the margin; 0 for exact values.
+    """
+
+    index: int
+    before: float
+    after: float
+    ratio: float
+    ci_low: float
+    ci_high: float
+    first: int
+    last: int
+    pending: bool
+    verdict: str
+    p_value: float
+    reason: str
+
+
+def change_points(
+    values: Sequence[float | None] | npt.NDArray[np.float64],
+    *,
+    margin: float = 0.01,
+    direction: str = "lower",
+    min_segment: int = 5,
+    alpha: float = 3e-4,
+    exact: bool = False,
+    include_pending: bool = False,
+) -> list[ChangePoint]:
+    """The change points of a history: one value per commit, in commit order; None or NaN where none was measured.
+
+    margin: smaller changes (relative) are not reported. direction: "lower" or "higher" is better.
+    min_segment: values that must be measured on each side of a change; fewer make it pending.
+    alpha: p-value that a change must reach in each of two tests; about the rate of false ones per value.
+    exact: the values do not vary by themselves (counts, bytes): every difference is a change, none is pending.
+    include_pending: also changes that too few values follow.
+
+    A partition by dynamic programming proposes changes; those whose sides differ both by a t-test of clipped values
+    against half the margin and by ranks hold, with autocorrelation allowed for. What comes back as a machine's two
+    states do, or passes within two `min_segment`, is no change.
+
+    ValueError: negative or infinite values, an unknown direction, a margin below 0, an alpha outside (0, 1), a
+    min_segment below 3.
+    """
+    return History(
+        values,
+        margin=margin,
+        direction=direction,
+        min_segment=min_segment,
+        alpha=alpha,
+        exact=exact,
+        include_pending=include_pending,
+    ).points
+
+
+class History:
+    """A history that grows. After `append`, `points` are those of `change_points` with all values, cheaply."""
+
+    def __init__(
+        self,
+        values: Iterable[float | None] = (),
+        *,
+        margin: float = 0.01,
+        direction: str = "lower",
+        min_segment: int = 5,
+        alpha: float = 3e-4,
+        exact: bool = False,
+        include_pending: bool = False,
+    ) -> None:
+        if direction not in ("lower", "higher"):
+            raise ValueError(f'direction must be "lower" or "higher", not {direction!r}')
+        if not 0.0 <= margin < math.inf:
+            raise ValueError(f"margin must be a number of at least 0, not {margin!r}")
+        if not 0.0 < alpha < 1.0:
+            raise ValueError(f"alpha must lie between 0 and 1, not {alpha!r}")
+        if min_segment < 3:
+            raise ValueError(f"min_segment must be at least 3, not {min_segment!r}")
+        self._direction, self._exact, self._include_pending = direction, exact, include_pending
+        log_margin = math.log1p(max(margin, 1e-9))
+        self._pruner = Pruner(Rule(log_margin, log_margin / 2.0, -math.log10(alpha), min_segment))
+        self._partition = Partition(max(log_margin / 4.0, 1e-5))
+        self._values: list[float] = []
+        self._at: list[int] = []
+        self._count = 0
+        self._points: list[ChangePoint] | None = None
+        for value in values:
+            self.append(value)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, value: float | None) -> None:
+        """Add the value of the next commit; None or NaN if it was not measured."""
+        number = math.nan if value is None else float(value)
+        if number < 0.0 or math.isinf(number):
+            raise ValueError(
+                f"value {self._count} of the history is {number}; values must be finite and not negative"
+            )
+        if not math.isnan(number):
+            self._values.append(number)
+            self._at.append(self._count)
+        self._count += 1
+        self._points = None
+
+    @property
+    def points(self) -> list[ChangePoint]:
+        if self._points is None:
+            self._points = self._exact_points() if self._exact else self._noisy_points()
+        return list(self._points)
+
+    def _exact_points(self) -> list[ChangePoint]:
+        values = np.asarray(self._values)
+        splits = np.flatnonzero(np.diff(values)) + 1
+        return [self._exact_point(int(split)) for split in splits]
+
+    def _exact_point(self, split: int) -> ChangePoint:
+        before, after = self._values[split - 1], self._values[split]
+        ratio = after / before if before else math.inf
+        first, last = self._at[split - 1] + 1, self._at[split]
+        return ChangePoint(
+            last,
+            before,
+            after,
+            ratio,
+            ratio,
+            ratio,
+            first,
+            last,
+            False,
+            self._verdict(after > before),
+            0.0,
+            "exact",
+        )
+
+    def _noisy_points(self) -> list[ChangePoint]:
+        if len(self._values) <= self._pruner.rule.least:
+            return []
+        y = np.log(np.maximum(np.asarray(self._values), _ZERO))
+        splits = self._pruner.prune(y, self._partition.extend(y))
+        edge = [0, *splits, len(y)]
+        found = [self._point(*edge[at - 1 : at + 2]) for at in range(1, len(edge) - 1)]
+        tail = self._pruner.tail(edge[-2])
+        if self._include_pending and tail is not None:
+            found.append(self._pending_point(*tail))
+        return found
+
+    def _point(self, start: int, split: int, end: int) -> ChangePoint:
+        step = self._pruner.step(start, split, end)
+        first, last = self._pruner.places(start, split, end)
+        sides = min(split - start, end - split)
+        reason = f"{abs(step.size) / step.error:.1f} standard errors, at least {sides} values on each side"
+        return self._made(split, step, first, last, False, reason)
+
+    def _pending_point(self, split: int, step: Step) -> ChangePoint:
+        follow = len(self._values) - split
+        wanted = self._pruner.rule.least
+        reason = f"only {follow} of {wanted} values follow that are needed to believe it"
+        return self._made(split, step, split, split, True, reason)
+
+    def _made(self, split: int, step: Step, first: int, last: int, pending: bool, reason: str) -> ChangePoint:
+        before, after = _level(step.before), _level(step.after)
+        ratio = after / before if before else math.inf
+        return ChangePoint(
+            index=self._at[split],
+            before=before,
+            after=after,
+            ratio=ratio,
+            ci_low=ratio * math.exp(-step.half_width) if before else math.inf,
+            ci_high=ratio * math.exp(step.half_width) if before else math.inf,
+            first=self._at[first - 1] + 1,
+            last=self._at[last],
+            pending=pending,
+            verdict=self._verdict(step.size > 0.0),
+            p_value=min(1.0, 2.0 * 10.0 ** -(step.evidence or 0.0)),
+            reason=reason,
+        )
+
+    def _verdict(self, rose: bool) -> str:
+        return "regression" if rose == (self._direction == "lower") else "improvement"
+
+
+def _level(logarithm: float) -> float:
+    level = math.exp(logarithm)
+    return level if level > 2.0 * _ZERO else 0.0

@@ -1,0 +1,141 @@
+"""From candidate boundaries to those that hold: the weakest go first, the rest move to where they fit best."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .boundary import CLIP, LOCATION, REACH, Array, Step, step_at, step_to
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a boundary must show.
+
+    margin, null: a step's size must exceed `margin`, and be proven to exceed `null` (both in logarithms).
+    evidence: -log10 of the p-value that both tests must reach.
+    least: values that each side must have.
+    """
+
+    margin: float
+    null: float
+    evidence: float
+    least: int
+
+
+class Pruner:
+    """Decides on boundaries of one growing series. Values never change, so what was computed once is kept."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.y: Array = np.empty(0)
+        self._steps: dict[tuple[int, int, int], Step] = {}
+        self._places: dict[tuple[int, int, int], int] = {}
+
+    def step(self, start: int, split: int, end: int) -> Step:
+        start, end = max(start, split - REACH), min(end, split + REACH)
+        key = (start, split, end)
+        if key not in self._steps:
+            self._steps[key] = step_at(self.y, start, split, end, self.rule.null, self.rule.least)
+        return self._steps[key]
+
+    def strength(self, start: int, split: int, end: int) -> float:
+        """How far a boundary is above what it must show (0); below -1 where a side is too short to test."""
+        step = self.step(start, split, end)
+        if step.evidence is None:
+            return -1.0 - 1.0 / (1.0 + abs(step.size) / self.rule.margin)
+        return min(step.evidence / self.rule.evidence, abs(step.size) / self.rule.margin) - 1.0
+
+    def prune(self, y: Array, candidates: Sequence[int]) -> list[int]:
+        """The boundaries that hold, in order: candidates are removed, weakest first, and moved until settled."""
+        self.y = y
+        kept = list(candidates)
+        for _ in range(4):
+            before = kept
+            kept = self._moved(self._without_weak(kept))
+            kept = self._without_excursions(kept)
+            if kept == before:
+                break
+        return self._without_weak(kept)
+
+    def _without_weak(self, splits: Sequence[int]) -> list[int]:
+        edge = [0, *splits, len(self.y)]
+        left, right = list(range(-1, len(edge) - 1)), list(range(1, len(edge) + 1))
+        alive = [True] * len(edge)
+        current = [math.inf] * len(edge)
+        heap: list[tuple[float, int]] = []
+
+        def rate(at: int) -> None:
+            current[at] = self.strength(edge[left[at]], edge[at], edge[right[at]])
+            heapq.heappush(heap, (current[at], at))
+
+        for at in range(1, len(edge) - 1):
+            rate(at)
+        while heap:
+            strength, at = heapq.heappop(heap)
+            if not alive[at] or strength != current[at]:
+                continue
+            if strength >= 0.0:
+                break
+            alive[at] = False
+            before, after = left[at], right[at]
+            right[before], left[after] = after, before
+            if before > 0:
+                rate(before)
+            if after < len(edge) - 1:
+                rate(after)
+        return [edge[at] for at in range(1, len(edge) - 1) if alive[at]]
+
+    def _moved(self, splits: Sequence[int]) -> list[int]:
+        edge = [0, *splits, len(self.y)]
+        for at in range(1, len(edge) - 1):
+            edge[at] = self.place(edge[at - 1], edge[at], edge[at + 1])
+        return edge[1:-1]
+
+    def place(self, start: int, split: int, end: int) -> int:
+        """Where between two neighbours a boundary fits best."""
+        key = (max(start, split - REACH), split, min(end, split + REACH))
+        if key not in self._places:
+            costs, low = self._costs(*key)
+            self._places[key] = low + int(costs.argmin()) if len(costs) else split
+        return self._places[key]
+
+    def places(self, start: int, split: int, end: int) -> tuple[int, int]:
+        """The first and the last place that a boundary can have, with 95 % confidence."""
+        costs, low = self._costs(max(start, split - REACH), split, min(end, split + REACH))
+        good = np.flatnonzero(costs <= costs.min() + LOCATION) + low
+        return min(int(good[0]), split), max(int(good[-1]), split)
+
+    def _costs(self, start: int, split: int, end: int) -> tuple[Array, int]:
+        """Minus the log likelihood (but for a constant) of every place of a boundary; and the first place."""
+        step = self.step(start, split, end)
+        if step.evidence is None:
+            return np.empty(0), split
+        scaled = self.y[start:end] / step.noise
+        left = np.minimum(np.abs(scaled - step.before / step.noise), CLIP)
+        right = np.minimum(np.abs(scaled - step.after / step.noise), CLIP)
+        costs = np.cumsum(left * left - right * right) / 2.0
+        least = self.rule.least
+        return costs[least - 1 : len(costs) - least], start + least
+
+    def tail(self, start: int) -> tuple[int, Step] | None:
+        """A step that is not testable yet: the last values, fewer than a segment, all beyond the noise on one side.
+
+        start: of the last segment. Returns the step's place and itself.
+        """
+        least, margin = self.rule.least, self.rule.margin
+        count = len(self.y)
+        for split in range(max(count - least + 1, start + least), count):
+            left, right = self.y[max(start, split - REACH) : split], self.y[split:]
+            step = step_to(left, right)
+            beyond = (right - step.before) * math.copysign(1.0, step.size)
+            if beyond.min() > max(CLIP * step.noise, margin):
+                return split, step
+        return None
+
+    def _without_excursions(self, splits: list[int]) -> list[int]:
+        return splits
