@@ -1,0 +1,211 @@
+"""From the difference of two sides and its variance to intervals, p-values and verdicts, for many at once.
+
+All of it is on the log scale: `difference` is log(after / before). Intervals are those of Student's t over the
+mixture of variance.py. A change is called when the 95 % interval lies wholly beyond the margin (a test against an
+interval null), "no change" when both one-sided tests against the equivalence bound reject (Schuirmann 1987, TOST).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rounds import Floats
+from .variance import Mixture
+from .verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
+
+#: One-sided levels: of a change (the 95 % interval beyond the margin), and of each of the two tests of "no change".
+CHANGE_LEVEL, SAME_LEVEL = 0.025, 0.05
+
+#: Chance with which the rounds said to be needed settle the matter, if the change is as large as it looks now.
+_ASSURANCE = 0.8
+#: No larger number of rounds is ever recommended.
+MOST_ROUNDS = 1000
+_ROUNDS = np.unique(np.round(np.geomspace(1, MOST_ROUNDS, 120)).astype(int))
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """N comparisons. difference, before, after: (N,) logs. variance, df: between rounds, from the comparison itself.
+    factor: the difference's variance is `variance * factor`. rounds: (N, 2). paired: (N,).
+    """
+
+    difference: Floats
+    before: Floats
+    after: Floats
+    variance: Floats
+    df: Floats
+    factor: Floats
+    rounds: NDArray[np.int64]
+    paired: NDArray[np.bool_]
+
+    def take(self, index: NDArray[np.intp]) -> Estimates:
+        return Estimates(
+            self.difference[index], self.before[index], self.after[index], self.variance[index], self.df[index],
+            self.factor[index], self.rounds[index], self.paired[index],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """margin, equivalence: (N,) logs. lower_is_better: (N,)."""
+
+    margin: Floats
+    equivalence: Floats
+    lower_is_better: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """half: half width of the 95 % interval. p: against the interval null, two-sided convention (0.05 exactly where
+    the interval touches the margin). same: the larger p of the two equivalence tests."""
+
+    half: Floats
+    p: Floats
+    same: Floats
+
+
+def estimates(before: Floats, after: Floats, paired: bool) -> Estimates:
+    """before: (N, R) log medians; after: (N, S); S = R where paired."""
+    count, r, s = len(before), before.shape[1], after.shape[1]
+    a, b = before.mean(axis=1), after.mean(axis=1)
+    if paired:
+        steps = after - before
+        variance = steps.var(axis=1, ddof=1) if r > 1 else np.zeros(count)
+        df, factor = r - 1.0, 1.0 / r
+    else:
+        squares = ((before - a[:, None]) ** 2).sum(axis=1) + ((after - b[:, None]) ** 2).sum(axis=1)
+        df = r + s - 2.0
+        variance = squares / df if df else np.zeros(count)
+        factor = 1.0 / r + 1.0 / s
+    full = np.ones(count)
+    return Estimates(
+        b - a, a, b, variance, df * full, factor * full, np.tile([r, s], (count, 1)), np.full(count, paired)
+    )
+
+
+def upper_tail(known: Mixture, factor: Floats, distance: Floats) -> Floats:
+    """P(error > distance), (N,)."""
+    from scipy.special import stdtr
+
+    error = np.sqrt(known.scale * factor[:, None])
+    return np.asarray((known.weights * stdtr(known.df, -distance[:, None] / error)).sum(axis=1))
+
+
+def distance_of(known: Mixture, factor: Floats, level: float) -> Floats:
+    """The distance whose upper tail is `level`, (N,)."""
+    from scipy.special import stdtrit
+
+    each = -stdtrit(known.df, level) * np.sqrt(known.scale * factor[:, None])
+    if each.shape[1] == 1:
+        return np.asarray(each[:, 0])
+    weights = known.weights
+    relevant = np.where(weights > 1e-9, each, np.nan)
+    low, high = np.nanmin(relevant, axis=1), np.maximum(np.nanmax(relevant, axis=1), each[:, 0] * 0)
+    for _ in range(30):
+        middle = (low + high) / 2
+        above = upper_tail(known, factor, middle) > level
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.asarray((low + high) / 2)
+
+
+def judge(made: Estimates, known: Mixture, settings: Settings) -> Judged:
+    size = np.abs(made.difference)
+    half = distance_of(known, made.factor, CHANGE_LEVEL)
+    p = np.minimum(1.0, 2 * upper_tail(known, made.factor, size - settings.margin))
+    same = upper_tail(known, made.factor, settings.equivalence - size)
+    return Judged(half, np.where(size > settings.margin, p, 1.0), same)
+
+
+def comparisons(
+    made: Estimates,
+    known: Mixture,
+    prior: Mixture,
+    settings: Settings,
+    judged: Judged,
+    level: float = CHANGE_LEVEL,
+) -> list[Comparison]:
+    """The finished objects. level: one-sided, at which a change is called; a suite may need a stricter one."""
+    changed = judged.p <= 2 * level
+    worse = (made.difference > 0) == settings.lower_is_better
+    same = ~changed & (judged.same <= SAME_LEVEL)
+    open_ones = np.flatnonzero(~changed & ~same)
+    needed = np.zeros(len(changed), dtype=int)
+    if len(open_ones):
+        needed[open_ones] = _rounds_needed(made, known, settings, level, open_ones)
+    ratio, low = np.exp(made.difference), np.exp(made.difference - judged.half)
+    high, before, after = np.exp(made.difference + judged.half), np.exp(made.before), np.exp(made.after)
+    spread, df, lent = np.sqrt(known.mean_scale), known.mean_df, prior.mean_df
+    found = []
+    for i in range(len(changed)):
+        if changed[i]:
+            verdict = REGRESSION if worse[i] else IMPROVEMENT
+        else:
+            verdict = NO_CHANGE if same[i] else INCONCLUSIVE
+        more: int | None = int(needed[i])
+        if more is not None and more > MOST_ROUNDS:
+            more = None
+        reason = _reason(verdict, low[i], high[i], settings, i, more, judged.p[i], level)
+        found.append(
+            Comparison(
+                float(before[i]), float(after[i]), float(ratio[i]), float(low[i]), float(high[i]), float(judged.p[i]),
+                verdict, more, reason, (int(made.rounds[i, 0]), int(made.rounds[i, 1])), float(spread[i]),
+                float(df[i]), float(lent[i]), bool(made.paired[i]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _rounds_needed(
+    made: Estimates, known: Mixture, settings: Settings, level: float, index: NDArray[np.intp]
+) -> NDArray[np.int64]:
+    """Further rounds a side for the comparisons of `index`; MOST_ROUNDS + 1 where even that many would not do."""
+    from scipy.special import stdtrit
+
+    size = np.abs(made.difference[index])[:, None]
+    spread = np.sqrt(known.take(index).mean_scale)[:, None]
+    df = known.take(index).mean_df[:, None]
+    more = _ROUNDS[None, :]
+    a, b = made.rounds[index, :1] + more, made.rounds[index, 1:] + more
+    paired = made.paired[index][:, None]
+    error = spread * np.sqrt(np.where(paired, 1.0 / a, 1.0 / a + 1.0 / b))
+    later = df + np.where(paired, more, 2 * more)
+    sure = stdtrit(later, _ASSURANCE)
+    change = size - settings.margin[index][:, None] >= (sure - stdtrit(later, level)) * error
+    same = settings.equivalence[index][:, None] - size >= (sure - stdtrit(later, SAME_LEVEL)) * error
+    settled = change | same
+    first = settled.argmax(axis=1)
+    return np.where(settled.any(axis=1), _ROUNDS[first], MOST_ROUNDS + 1)
+
+
+def _reason(
+    verdict: str,
+    low: float,
+    high: float,
+    settings: Settings,
+    i: int,
+    more: int | None,
+    p: float,
+    level: float,
+) -> str:
+    interval = f"the 95 % interval, {percent(low)} to {percent(high)},"
+    margin, bound = float(np.expm1(settings.margin[i])), float(np.expm1(settings.equivalence[i]))
+    if verdict in (REGRESSION, IMPROVEMENT):
+        return f"{interval} lies beyond the margin of {100 * margin:.3g} %"
+    if verdict == NO_CHANGE:
+        return f"any change is smaller than {100 * bound:.3g} %: {interval[:-1]}"
+    told = f"{more} more rounds a side would settle it" if more else "more rounds would hardly settle it"
+    if p <= 2 * CHANGE_LEVEL:
+        return f"{interval} alone would say a change, among so many benchmarks it may be chance; {told}"
+    return f"{interval} leaves open whether it changed; {told}"
+
+
+def percent(ratio: float) -> str:
+    """A ratio as a signed change: 1.023 -> +2.3 %; from 3 on as a factor."""
+    if not np.isfinite(ratio) or ratio >= 3:
+        return f"x{ratio:.3g}"
+    change = 100 * (ratio - 1)
+    digits = 1 if abs(change) >= 1 else 2
+    return f"{change:+.{digits}f} %"

@@ -1,0 +1,82 @@
+"""The session guard: did the machine change between the two sides, rather than the code?
+
+No statistic of one session can tell a slower machine from slower code. What can be seen is that a whole suite moved,
+or that it fell into disorder (another kind of processor scales benchmarks differently).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .rounds import Floats
+
+#: Fewer benchmarks than this cannot tell a common shift.
+FEWEST = 8
+#: A shift is one of the machine from this on (log), if its interval excludes zero.
+SHIFT = 0.01
+#: Share of the suite that moves both up and down, each way, at least, for it to be called disorder.
+DISORDER_EACH, DISORDER = 0.05, 0.25
+
+
+class Watched(NamedTuple):
+    """The comparisons looked at, (N,) each: log ratio, half width of its 95 % interval, log margin."""
+
+    difference: Floats
+    half: Floats
+    margin: Floats
+
+
+@dataclass(frozen=True)
+class Shift:
+    """log_ratio: median over the suite; error: its standard error (Maritz-Jarrett would do; here from the MAD)."""
+
+    log_ratio: float
+    error: float
+
+    @property
+    def known(self) -> bool:
+        return bool(np.isfinite(self.log_ratio))
+
+    @property
+    def ratios(self) -> tuple[float, float, float]:
+        reach = 1.96 * self.error
+        low, middle, high = np.exp([self.log_ratio - reach, self.log_ratio, self.log_ratio + reach])
+        return float(low), float(middle), float(high)
+
+
+NO_SHIFT = Shift(float("nan"), float("nan"))
+
+
+def common_shift(difference: Floats, half: Floats, margin: Floats) -> Shift:
+    """The suite's median log ratio, each benchmark with the weight that its noise leaves it."""
+    if len(difference) < FEWEST:
+        return NO_SHIFT
+    middle = float(np.median(difference))
+    spread = 1.4826 * float(np.median(np.abs(difference - middle)))
+    return Shift(middle, 1.2533 * spread / float(np.sqrt(len(difference))))
+
+
+def verdict(shift: Shift, watched: Watched | None, differences: Sequence[str]) -> str:
+    """Why the two sides must not be compared; "" where nothing speaks against it."""
+    if differences:
+        return f"not comparable: the machine changed ({'; '.join(differences)})"
+    if watched is None or not shift.known:
+        return ""
+    if abs(shift.log_ratio) > SHIFT and abs(shift.log_ratio) > 1.96 * shift.error:
+        change = 100 * float(np.expm1(shift.log_ratio))
+        return (
+            f"not comparable: the machine changed (the suite as a whole moved by {change:+.1f} %, "
+            "measured in different sessions; interleave the rounds of both sides to compare them)"
+        )
+    low, high = watched.difference - watched.half, watched.difference + watched.half
+    up, down = float(np.mean(low > watched.margin)), float(np.mean(high < -watched.margin))
+    if up + down >= DISORDER and min(up, down) >= DISORDER_EACH:
+        return (
+            f"not comparable: the machine changed ({100 * up:.0f} % of the suite became slower and "
+            f"{100 * down:.0f} % faster, in different sessions; interleave the rounds of both sides to compare them)"
+        )
+    return ""

@@ -1,0 +1,110 @@
+"""From raw rounds to one level per round: the median of its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+#: One side of a comparison: rounds, each a sequence of samples.
+Rounds = Sequence[Sequence[float]]
+
+#: sd of a median over sd of a mean for normal samples, and MAD to sd.
+_MEDIAN_LOSS, _MAD_TO_SD = 1.2533, 1.4826
+
+
+class BadRounds(ValueError):
+    """Samples that no comparison can use; the text says which."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """medians: one per round, in order. samples: of the shortest round.
+    sampling: variance of the log of a round's median that the spread inside the rounds explains (0: not known).
+    """
+
+    medians: Floats
+    samples: int
+    sampling: float
+
+
+def levels(rounds: Rounds, what: str) -> Levels:
+    """Reduce one side. Raises BadRounds for no rounds, an empty round, and values that are no measurement."""
+    try:
+        arrays = [np.asarray(one, dtype=np.float64) for one in rounds]
+    except (TypeError, ValueError):
+        raise BadRounds(f"{what}: a round must be a sequence of numbers") from None
+    if not arrays:
+        raise BadRounds(f"{what}: there are no rounds")
+    for number, one in enumerate(arrays, 1):
+        if one.ndim != 1:
+            raise BadRounds(f"{what}: rounds must be sequences of samples, one sequence a round")
+        if one.size == 0:
+            raise BadRounds(f"{what}: round {number} has no samples")
+        if np.isnan(one).any():
+            raise BadRounds(f"{what}: round {number} holds a sample that is not a number")
+        if np.isinf(one).any():
+            raise BadRounds(f"{what}: round {number} holds an infinite sample")
+        if (one < 0).any():
+            raise BadRounds(f"{what}: round {number} holds a negative sample")
+    medians = np.array([np.median(one) for one in arrays])
+    return Levels(medians, min(one.size for one in arrays), sampling_variance(arrays))
+
+
+def sampling_variance(arrays: Sequence[Floats]) -> float:
+    """Mean over the rounds of (1.2533 * 1.4826 MAD / median)^2 / n; 0 where no round has two samples."""
+    found = []
+    for one in arrays:
+        middle = float(np.median(one))
+        if one.size < 2 or middle <= 0:
+            continue
+        spread = _MEDIAN_LOSS * _MAD_TO_SD * float(np.median(np.abs(one - middle))) / middle
+        found.append(spread**2 / one.size)
+    return float(np.mean(found)) if found else 0.0
+
+
+def block_levels(block: Floats) -> tuple[Floats, Floats]:
+    """The same for many sides of one shape: (..., rounds, samples) -> medians (..., rounds), sampling (...)."""
+    medians = np.median(block, axis=-1)
+    if block.shape[-1] < 2:
+        return medians, np.zeros(block.shape[:-2])
+    deviation = np.median(np.abs(block - medians[..., None]), axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.where(medians > 0, _MEDIAN_LOSS * _MAD_TO_SD * deviation / medians, 0.0)
+    return medians, np.mean(spread**2, axis=-1) / block.shape[-1]
+
+
+def history_variances(runs: Sequence[Rounds], samples: int) -> tuple[Floats, Floats]:
+    """Variance between the rounds of each earlier run (of the log medians), and its degrees of freedom.
+
+    samples: how many a round of the comparison has; longer rounds are cut to as many, since the median of more
+    samples varies less. Runs with fewer than two usable rounds tell nothing and are left out.
+    """
+    block = _uniform(runs)
+    if block is not None:
+        logs = np.log(np.median(block[:, :, :samples], axis=2))
+        return logs.var(axis=1, ddof=1), np.full(len(block), block.shape[1] - 1.0)
+    variances, dfs = [], []
+    for run in runs:
+        medians = []
+        for one in run:
+            kept = np.asarray(one, dtype=np.float64)[:samples]
+            if kept.size and np.isfinite(kept).all() and (middle := float(np.median(kept))) > 0:
+                medians.append(np.log(middle))
+        if len(medians) >= 2:
+            variances.append(float(np.var(medians, ddof=1)))
+            dfs.append(len(medians) - 1)
+    return np.array(variances), np.array(dfs, dtype=np.float64)
+
+
+def _uniform(runs: Sequence[Rounds]) -> Floats | None:
+    """(runs, rounds, samples) where all have one shape, at least two rounds, and every sample is positive."""
+    try:
+        block = np.array(runs, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    usable = block.ndim == 3 and block.size > 0 and block.shape[1] >= 2
+    return block if usable and bool(np.isfinite(block).all() and (block > 0).all()) else None

@@ -1,0 +1,152 @@
+"""How much rounds of one commit differ: the variance between rounds, moderated by what is known beforehand.
+
+Model (Smyth 2004, doi 10.2202/1544-6115.1027, as in limma): the variance of one run is s0^2 * d0 / chi^2(d0), so run
+variances follow s0^2 F(df, d0). d0 says how alike the runs of a benchmark are, which is how much its history counts;
+it is not fixed but averaged over its likelihood (Bayesian model averaging over a grid).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rounds import Floats
+
+#: Between-round standard deviation of a benchmark of which nothing is known, as one degree of freedom: over the
+#: benchmarks of public same-build data it is 0.6 to 1 % (geometric mean), spread as one or two degrees of freedom say.
+POPULATION_SD, POPULATION_DF = 0.005, 1.0
+
+#: No clock and no machine repeats itself better than this (log).
+FLOOR = 1e-12
+
+_GRID = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0, 70.0, 120.0, 240.0])
+#: Shares of the between-round variance that both sides of a paired comparison may have in common.
+_SHARED = np.array([0.0, 0.3, 0.6, 0.8, 0.9, 0.97])
+_SHARED_WEIGHT = np.array([0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A variance as a mixture of scaled inverse chi-squares, for N comparisons: each array (N, components).
+
+    logs: log weights. scale: variance. df: degrees of freedom.
+    """
+
+    logs: Floats
+    scale: Floats
+    df: Floats
+
+    def take(self, index: NDArray[np.intp]) -> Mixture:
+        return Mixture(self.logs[index], self.scale[index], self.df[index])
+
+    @property
+    def weights(self) -> Floats:
+        raised = np.exp(self.logs - self.logs.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    @property
+    def mean_scale(self) -> Floats:
+        return np.asarray((self.weights * self.scale).sum(axis=1))
+
+    @property
+    def mean_df(self) -> Floats:
+        return np.asarray((self.weights * self.df).sum(axis=1))
+
+
+def population(sampling: Floats) -> Mixture:
+    """Where nothing but the spread inside the rounds is known. sampling: (N,) variance of a round's log median."""
+    count = len(sampling)
+    scale = POPULATION_SD**2 + sampling
+    return Mixture(np.zeros((count, 1)), scale[:, None], np.full((count, 1), POPULATION_DF))
+
+
+def suite_prior(variances: Floats, df: Floats, sampling: Floats) -> Mixture:
+    """The same from the suite's own variances (N,), where there are enough of them: its typical variance and how far
+    its benchmarks spread around it."""
+    usable = df > 0
+    if usable.sum() < 10:
+        return population(sampling)
+    grid, log_scale, likelihood = _fit(variances[usable][None, :], df[usable][None, :])
+    best = int(np.argmax(likelihood[0]))
+    count = len(variances)
+    scale = np.full((count, 1), np.exp(log_scale[0, best]))
+    return Mixture(np.zeros((count, 1)), scale, np.full((count, 1), grid[best]))
+
+
+def with_history(base: Mixture, variances: Floats, df: Floats) -> Mixture:
+    """A benchmark's prior from its own earlier runs. variances, df: (N, runs), df 0 where a run is absent.
+
+    base (one component) speaks the less the more the history says: as 2 / (2 + history's degrees of freedom).
+    """
+    grid, log_scale, likelihood = _fit(variances, df)
+    total = df.sum(axis=1, keepdims=True)
+    # The history's own scale is known with `total` degrees of freedom only.
+    own_df = 1.0 / (1.0 / grid[None, :] + 1.0 / total)
+    lent = base.df * 2.0 / (2.0 + total)
+    scale = (own_df * np.exp(log_scale) + lent * base.scale) / (own_df + lent)
+    return Mixture(likelihood, scale, own_df + lent)
+
+
+def shared_between_sides(prior: Mixture) -> Mixture:
+    """The prior of the variance of paired differences: twice that of a round, less the share that both sides have in
+    common (drift of the machine), which the comparison's own data decide."""
+    count, parts = prior.scale.shape
+    scale = (2.0 * prior.scale[:, :, None] * (1.0 - _SHARED)).reshape(count, -1)
+    logs = (prior.logs[:, :, None] + np.log(_SHARED_WEIGHT)).reshape(count, -1)
+    return Mixture(
+        logs, scale, np.repeat(prior.df, len(_SHARED), axis=1).reshape(count, parts * len(_SHARED))
+    )
+
+
+def posterior(prior: Mixture, variances: Floats, df: Floats) -> Mixture:
+    """The prior after a comparison's own variance (N,) with its degrees of freedom (N,)."""
+    from scipy.special import gammaln
+
+    own, spread = df[:, None], np.maximum(variances, FLOOR)[:, None]
+    known, scale = prior.df, np.maximum(prior.scale, FLOOR)
+    evidence = (
+        gammaln((own + known) / 2)
+        - gammaln(known / 2)
+        + known / 2 * np.log(known * scale)
+        - (own + known) / 2 * np.log(known * scale + own * spread)
+    )
+    return Mixture(prior.logs + evidence, (known * scale + own * spread) / (known + own), known + own)
+
+
+def _fit(variances: Floats, df: Floats) -> tuple[Floats, Floats, Floats]:
+    """Scale of s0^2 F(df, d0) by maximum likelihood for each d0 of the grid.
+
+    variances, df: (N, runs) -> grid (G,), log s0^2 (N, G), log likelihood (N, G). Newton's method on the log of the
+    scale, in which the likelihood is concave.
+    """
+    from scipy.special import gammaln
+
+    present = df > 0
+    safe_df = np.where(present, df, 1.0)
+    # A run whose rounds agree to the last digit of a coarse clock must not decide the fit.
+    typical = np.array([np.median(v[p]) if p.any() else 0.0 for v, p in zip(variances, present, strict=True)])
+    safe = np.maximum(np.where(present, variances, 1.0), np.maximum(1e-4 * typical, FLOOR)[:, None])
+    logs = np.log(safe)[:, None, :]
+    weight = present[:, None, :]
+    own = safe_df[:, None, :]
+    known = _GRID[None, :, None]
+    center = (np.where(present, np.log(safe), 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1))[:, None]
+    scale = np.repeat(center, len(_GRID), axis=1)
+    for _ in range(40):
+        share = 1.0 / (1.0 + known / own * np.exp(scale[:, :, None] - logs))
+        gradient = (weight * ((own + known) / 2 * share - own / 2)).sum(axis=2)
+        curvature = (weight * (own + known) / 2 * share * (1 - share)).sum(axis=2)
+        step = np.clip(gradient / np.maximum(curvature, 1e-12), -1.0, 1.0)
+        scale = scale + step
+        if np.abs(step).max(initial=0.0) < 1e-6:
+            break
+    s = scale[:, :, None]
+    terms = (
+        gammaln((own + known) / 2)
+        - gammaln(known / 2)
+        + known / 2 * (np.log(known) + s)
+        - (own + known) / 2 * np.log(known * np.exp(s) + own * np.exp(logs))
+    )
+    return _GRID, scale, np.asarray((weight * terms).sum(axis=2))
