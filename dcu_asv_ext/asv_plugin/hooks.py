@@ -8,19 +8,21 @@ import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import asv
-from asv import util
+from asv import graph, util
 from asv.benchmarks import Benchmarks
-from asv.commands import asv_profiling, find, publish, run
+from asv.commands import asv_profiling, compare, continuous, find, publish, run
 from asv.environment import ExistingEnvironment, get_environments
+from asv.plugins import regressions
 from asv.results import Results
 from asv.runner import ForkServer, Spawner
 
 from ..evidence.store import evidence_path
-from . import removal, session, sharing
+from . import removal, session, sharing, steps, verdicts
 from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
@@ -32,7 +34,10 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (
         run,
         "run_benchmarks",
-        ("benchmarks", "env", "results", "quick", "profile", "extra_params", "run_rounds"),
+        (
+            *("benchmarks", "env", "results", "quick", "profile", "extra_params", "run_rounds"),
+            *("record_samples", "append_samples", "launch_method"),
+        ),
     ),
     (find, "run_benchmarks", ("benchmarks", "env", "results")),
     (asv_profiling, "run_benchmarks", ("benchmarks", "env", "profile")),
@@ -46,7 +51,21 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (ExistingEnvironment, "can_install_project", ()),
     (find.Find, "run", ("conf", "range_spec", "env_spec")),
     (publish.Publish, "run", ("conf",)),
+    (
+        compare.Compare,
+        "print_table",
+        (
+            *("conf", "hash_1", "hash_2", "factor", "resultset_1", "resultset_2"),
+            *("machine", "use_stats", "env_names"),
+        ),
+    ),
+    (compare, "_is_result_better", ("a", "b", "a_ss", "b_ss", "factor", "use_stats")),
+    (continuous.Continuous, "run", ("conf",)),
+    (graph.GraphSet, "detect_steps", ("pool", "dots")),
+    (graph, "_compute_graph_steps", ("data",)),
+    (regressions, "detect_regressions", ("steps", "threshold")),
     (Benchmarks, "filter_out", ("skip",)),
+    (Benchmarks, "discover", ("conf", "repo", "environments", "commit_hash")),
     (util, "write_json", ("path", "data", "api_version", "compact")),
 )
 
@@ -80,6 +99,11 @@ def install() -> None:
     _replace(ExistingEnvironment, "can_install_project", _can_install_project)
     _replace(find.Find, "run", _find_run)
     _replace(publish.Publish, "run", _publish_run)
+    _replace(compare.Compare, "print_table", partial(verdicts.print_table, _settings))
+    _replace(compare, "_is_result_better", verdicts.is_result_better)
+    _replace(continuous.Continuous, "run", verdicts.continuous_run)
+    _replace(graph.GraphSet, "detect_steps", steps.detect_steps)
+    _replace(regressions, "detect_regressions", steps.detect_regressions)
 
 
 def _check_asv() -> None:
@@ -167,6 +191,7 @@ def _begin(
         found.session.restart()
     if results is not None:
         results._dcu_session = found.session
+        found.marks = getattr(results, "_dcu_marks", {})
     return found
 
 
@@ -324,13 +349,15 @@ def _publish_run(original: Any) -> Any:
     def run(cls: Any, conf: Any, *args: Any, **kwargs: Any) -> Any:
         from .publishing import simulated_files
 
-        if not _settings(conf).publish_simulated:
+        settings = _settings(conf)
+        if not settings.publish_simulated:
             found = simulated_files(Path(conf.results_dir))
             if found:
                 raise util.UserError(
                     f"dcu-asv: {len(found)} result files hold figures of a simulated device (the first: {found[0]}); "
                     'they are no measurements. Remove them, or set "dcu": {"publish_simulated": true}.'
                 )
-        return original(cls, conf, *args, **kwargs)
+        with steps.publishing(ours=settings.verdict == "dcu"):
+            return original(cls, conf, *args, **kwargs)
 
     return run

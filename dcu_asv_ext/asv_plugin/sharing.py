@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import itertools
 import json
 import math
@@ -79,6 +80,7 @@ class Sharing:
 
     benchmarks: asv's discovered benchmarks, by name. device_kind: without importing torch.
     cache_root: folder of this asv run for on-disk caches. tell: prints a line beside asv's own.
+    marks: fields of the evidence that asv knows nothing of (a working tree's, an experiment's).
     """
 
     session: Session
@@ -88,6 +90,7 @@ class Sharing:
     user_caches: Mapping[str, str | None]
     tell: Callable[[str], None]
     before_first: Callable[[], None]
+    marks: Mapping[str, Any] = field(default_factory=dict)
     batches: BatchIndex | None = None
     started: int = 0
     answered: int = 0
@@ -162,6 +165,7 @@ class Sharing:
             "commit": session.commit,
             "env": session.env,
             "machine": session.machine,
+            **self.marks,
         }
 
     def _measure(self, request: Request, number: int, launch: Launch) -> tuple[dict[str, Any], str]:
@@ -214,7 +218,9 @@ class Sharing:
         return self.batches.get(request.family, labels, self.device_kind, version)
 
     def _cache_folder(self, request: Request) -> Path:
-        name = "_".join([str(self.session.commit)[:12], request.family, str(request.index)])
+        # Environments of one commit may differ in a variable that compilers go by.
+        env = hashlib.sha256(self.session.env.encode()).hexdigest()[:8]
+        name = "_".join([str(self.session.commit)[:12], env, request.family, str(request.index)])
         folder = self.cache_root / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -26,6 +26,7 @@ class Measurement:
     times: pass -> seconds per call, in acquisition order (None where an event time was not finite).
     batch: pass -> calls per sample.
     missing: metric -> why it has no number.
+    dirty: `commit` is a snapshot of a working tree, made on top of commit `head`.
     """
 
     benchmark: str
@@ -36,6 +37,8 @@ class Measurement:
     session: str | None = None
     order: int | None = None
     commit: str | None = None
+    dirty: bool = False
+    head: str | None = None
     env: str | None = None
     machine: str | None = None
     started_at: str | None = None
@@ -76,7 +79,7 @@ class Measurement:
         return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False) + "\n"
 
 
-_OPTIONAL = frozenset({"work", "parts", "warm_up", "error", "missing"})
+_OPTIONAL = frozenset({"work", "parts", "warm_up", "error", "missing", "dirty", "head"})
 
 #: What every evidence line has; a line without one of them is not evidence.
 REQUIRED = tuple(one.name for one in fields(Measurement) if one.name not in _OPTIONAL)

@@ -30,7 +30,8 @@ class Request:
     params: name -> value; labels: name -> asv's own string for it.
     cache_root: folder of the session's on-disk caches (None: this process alone).
     user_caches: the user's own values of the cache variables.
-    about: fields of the record that only the caller knows (round, session, order, commit, env, machine).
+    about: fields of the record that only the caller knows (round, session, order, commit, env, machine; dirty, head
+    and variant where they are not what they are by themselves).
     """
 
     spec: Spec

@@ -65,7 +65,6 @@ def _new_record(request: Request) -> Measurement:
         benchmark=spec.family,
         params=dict(request.labels),
         param_index=request.param_index,
-        variant=spec.variant,
         kind=spec.kind,
         metrics=list(spec.metrics),
         versions=dict(spec.versions),
@@ -76,7 +75,7 @@ def _new_record(request: Request) -> Measurement:
             "environment": environment_variables(),
             "load_1min": round(os.getloadavg()[0], 2),
         },
-        **request.about,
+        **{"variant": spec.variant, **request.about},
     )
 
 

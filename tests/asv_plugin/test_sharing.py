@@ -83,6 +83,25 @@ class TestOneLaunchAnswersAll:
         assert all(Path(one).is_dir() for one in folders)
         assert not Path(given["dcu"]["record"]).parent.exists(), "cleared away"
 
+    def test_marks_are_in_the_evidence_of_the_child_and_of_its_death(self, tmp_path: Path) -> None:
+        marks = {"dirty": True, "head": "1234567890ab", "variant": "X=1"}
+        desk = Desk(tmp_path, marks=marks)
+        launch = measures()
+        desk.ask("latency", launch)
+        assert marks.items() <= launch.parameters[0]["dcu"]["about"].items()
+        desk.ask("latency", dies(-9), 1)
+        assert marks.items() <= desk.lines()[-1].items()
+
+    def test_environments_of_one_commit_do_not_share_on_disk_caches(self, tmp_path: Path) -> None:
+        folders = []
+        for env in ("env", "env-X1"):
+            evidence = tmp_path / f"12345678-{env}.evidence.jsonl"
+            desk = Desk(tmp_path, begin(evidence, "1234567890ab", env, "box", {}))
+            launch = measures()
+            desk.ask("latency", launch)
+            folders.append(launch.parameters[0]["dcu"]["cache_root"])
+        assert folders[0] != folders[1]
+
     def test_the_first_batch_sizes_are_handed_to_every_later_round(self, desk: Desk) -> None:
         launch = measures()
         for _ in range(2):

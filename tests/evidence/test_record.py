@@ -43,6 +43,8 @@ def test_optional_parts_appear_where_they_say_something() -> None:
         "parts": {"setup": 0.5},
         "error": {"type": "E"},
         "missing": {"latency": "why"},
+        "dirty": True,
+        "head": "1234567890ab",
     }
     assert not optional.keys() & strict(measurement().to_line()).keys()
     assert optional.items() <= strict(measurement(**optional).to_line()).items()
