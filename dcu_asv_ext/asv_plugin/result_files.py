@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from ..comparing.facts import asv_facts
 from ..comparing.model import Key, ResultSet, Series
 from ..comparing.reading import Entries, Recorded, read_results, series_of
-from ..evidence.store import SUFFIX, evidence_path, iter_lines, parse_line, read
+from ..evidence.store import SUFFIX, Evidence, evidence_path, iter_lines, parse_line, read
 from ..metrics import METRICS
 
 Match = Callable[[Key], bool]
@@ -32,6 +33,7 @@ _ASV_TYPES = {
 
 _NO_RESULTS = frozenset({"machine.json", "benchmarks.json"})
 _COMMIT = re.compile(r'"commit_hash":\s*"([^"]+)"')
+_DATE = re.compile(r'"date":\s*(\d+)')
 
 
 class ResultsError(Exception):
@@ -62,13 +64,21 @@ class ResultFile:
         """The environment's name, or the hash of it that asv takes where the name is very long."""
         return self.stem.partition("-")[2]
 
-    def commit(self) -> str:
-        """The full hash. Raises ResultsError."""
-        if self.result is not None:
-            with _reading(self.result), open(self.result, encoding="utf-8") as stream:
-                found = _COMMIT.search(stream.read(4096))
-            return found.group(1) if found else str(_load(self.result).commit_hash)
-        return str(_first_record(self).get("commit") or self.prefix)
+    def head(self) -> tuple[str, int]:
+        """The commit's full hash, and its date in milliseconds (0 where asv has no file), from the file's beginning.
+
+        A file that cannot be read so has the first letters of its name.
+        """
+        if self.result is None:
+            return str(_first_record(self).get("commit") or self.prefix), 0
+        try:
+            with open(self.result, encoding="utf-8", errors="replace") as stream:
+                text = stream.read(4096)
+                text += "" if _COMMIT.search(text) else stream.read()
+        except OSError:
+            text = ""
+        commit, date = _COMMIT.search(text), _DATE.search(text)
+        return commit.group(1) if commit else self.prefix, int(date.group(1)) if date else 0
 
 
 def load_file(path: str | os.PathLike[str], *, match: Match | None = None, steady: bool = True) -> ResultSet:
@@ -89,13 +99,17 @@ def read_file(
     file: ResultFile, benchmarks: Mapping[str, Any], *, match: Match | None = None, steady: bool = True
 ) -> ResultSet:
     """benchmarks: asv's descriptions by name, as far as they are known. Raises ResultsError."""
-    evidence = read(file.evidence) if file.evidence is not None else None
-    records = evidence.records if evidence is not None else []
-    torn = evidence.skipped if evidence is not None else 0
+    evidence = Evidence()
+    if file.evidence is not None:
+        with _reading(file.evidence):
+            evidence = read(file.evidence)
+    records, torn = evidence.records, evidence.skipped
     if file.result is None:
-        first = _first_record(file)
         place = file.evidence
         assert place is not None
+        if not records:
+            raise ResultsError(f"{place} holds no readable evidence, and asv has no result file beside it")
+        first = records[0]
         return read_results(
             str(first.get("machine") or place.parent.name),
             str(first.get("commit") or file.prefix),
@@ -109,7 +123,8 @@ def read_file(
     results = _load(file.result)
     commit = str(results.commit_hash)
     own = [one for one in records if one["commit"] in (commit, None)]
-    entries, notes = _entries(results, benchmarks)
+    with _reading(file.result):
+        entries, notes = _entries(results, benchmarks)
     made = read_results(
         str(results.params.get("machine", file.result.parent.name)),
         commit,
@@ -146,32 +161,25 @@ def list_files(folder: Path) -> list[ResultFile]:
 
 
 def _first_record(file: ResultFile) -> dict[str, Any]:
+    """The first readable line of an evidence file; {} where there is none."""
     assert file.evidence is not None
-    for line in iter_lines(file.evidence):
-        record = parse_line(line)
-        if record is not None:
-            return record
-    raise ResultsError(f"{file.evidence} holds no readable evidence, and asv has no result file beside it")
+    found = (parse_line(line) for line in iter_lines(file.evidence))
+    return next((record for record in found if record is not None), {})
 
 
-class _reading:
-    """Faults of reading a result file become one sentence."""
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Faults of reading a file become one sentence."""
+    from asv.util import UserError
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, fault: BaseException | None, traceback: Any) -> None:
-        from asv.util import UserError
-
-        if isinstance(fault, UserError):
-            raise ResultsError(one_line(fault)) from None
-        if isinstance(fault, (OSError, UnicodeDecodeError)):
-            raise ResultsError(f"{self.path} cannot be read: {one_line(fault)}") from None
-        if isinstance(fault, (AttributeError, TypeError, ValueError, IndexError)):
-            raise ResultsError(f"{self.path} is no result file of asv ({one_line(fault)})") from None
+    try:
+        yield
+    except UserError as fault:
+        raise ResultsError(one_line(fault)) from None
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ResultsError(f"{path} cannot be read: {one_line(fault)}") from None
+    except (AttributeError, TypeError, ValueError, IndexError, RecursionError) as fault:
+        raise ResultsError(f"{path} is no result file of asv ({one_line(fault)})") from None
 
 
 def _load(path: Path) -> Any:
@@ -190,9 +198,8 @@ def load_benchmarks(results_dir: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     with _reading(path):
-        found = util.load_json(os.fspath(path))
-        return {name: one for name, one in found.items() if isinstance(one, dict)}
-    raise AssertionError
+        found = util.load_json(os.fspath(path)).items()
+    return {name: one for name, one in found if isinstance(one, dict)}
 
 
 def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list[str]]:
@@ -211,7 +218,7 @@ def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list
             if value is not None and not isinstance(value, (int, float)):
                 odd.append(name)
                 continue
-            recorded[key] = Recorded(value, tuple(raw) if raw else None, version)
+            recorded[key] = Recorded(value, tuple(map(float, raw or ())), version)
             entries.series[key] = series
             rounds[key.benchmark] = int(about.get("rounds") or 1)
     entries.rounds = rounds

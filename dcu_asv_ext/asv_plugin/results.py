@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..comparing.history import Commit
 from ..comparing.model import ResultSet
 from .result_files import (
     Match,
@@ -37,13 +39,14 @@ class NoResults(ResultsError):
 @dataclass
 class Project:
     """An asv project as far as its results go. folder: where its configuration lies; repo: asv's object, or None
-    with the reason in `no_repo`. notes: result files that were passed over."""
+    with the reason in `no_repo`; git_dir: its place if it is git's. notes: result files that were passed over."""
 
     folder: Path
     results_dir: Path
     branches: list[str | None]
     repo: Any = None
     no_repo: str = ""
+    git_dir: Path | None = None
     notes: list[str] = field(default_factory=list)
     _listed: dict[str, list[ResultFile]] = field(default_factory=dict)
 
@@ -62,8 +65,9 @@ class Project:
         except (OSError, ValueError) as fault:
             raise ResultsError(f"asv's configuration cannot be read: {one_line(fault)}") from None
         folder = Path(config_path).resolve().parent if config_path is not None else Path.cwd()
-        repo, reason = _repository(conf, folder)
-        return cls(folder, folder / conf.results_dir, list(conf.branches), repo, reason)
+        repo, place, reason = _repository(conf, folder)
+        git_dir = place if repo is not None and repo.dvcs == "git" else None
+        return cls(folder, folder / conf.results_dir, list(conf.branches), repo, reason, git_dir)
 
     @cached_property
     def benchmarks(self) -> dict[str, Any]:
@@ -119,7 +123,7 @@ class Project:
         if _HASH.fullmatch(revision):
             wanted = revision.lower()
             near = [one for one in files if one.prefix.startswith(wanted[:8])]
-            commits = {found for found in (one.commit() for one in near) if found.startswith(wanted)}
+            commits = {commit for commit, _ in (one.head() for one in near) if commit.startswith(wanted)}
         if len(commits) > 1:
             raise ResultsError(
                 f"{revision} may be any of {', '.join(sorted(commits))}; write more of the hash"
@@ -131,7 +135,8 @@ class Project:
             )
         return commits.pop()
 
-    def _in_repository(self, revision: str) -> str | None:
+    def _in_repository(self, revision: str | None) -> str | None:
+        """revision: None: asv's default branch."""
         if self.repo is None:
             return None
         from asv.repo import NoSuchNameError
@@ -141,6 +146,30 @@ class Project:
             return str(self.repo.get_hash_from_name(revision))
         except (NoSuchNameError, ProcessError):
             return None
+
+    def commits(self, branch: str | None = None) -> list[Commit]:
+        """Every commit of a branch, measured or not, oldest first; first parents only.
+
+        branch: a branch, tag or commit (None: the configuration's first branch). Without a repository: the commits
+        that have results, by date. Raises ResultsError for an unknown branch.
+        """
+        if self.repo is None:
+            return self._measured()
+        name = branch if branch is not None else self.branches[0]
+        tip = self._in_repository(name)
+        if tip is None:
+            raise ResultsError(f"the repository has no branch {name}")
+        if self.git_dir is None:
+            return [Commit(one) for one in reversed(self.repo.get_branch_commits(tip))]
+        log = ["log", "--first-parent", "--reverse", "-z", "--format=%H%x09%at%x09%s", tip, "--"]
+        told = subprocess.run(["git", "-C", self.git_dir, *log], capture_output=True, check=True)
+        lines = told.stdout.decode(errors="replace").rstrip("\0").split("\0")
+        parts = [line.split("\t", 2) for line in lines]
+        return [Commit(commit, 1000 * int(date), subject) for commit, date, subject in parts]
+
+    def _measured(self) -> list[Commit]:
+        heads = {one.head() for name in self.machines() for one in self.files(name)}
+        return [Commit(commit, date) for commit, date in sorted(heads, key=lambda head: (head[1], head[0]))]
 
     # ---- reading
 
@@ -195,34 +224,15 @@ class Project:
         files = [one for one in self.files(name) if env is None or env.lower() in one.env.lower()]
         if any(one.env == env for one in files):
             files = [one for one in files if one.env == env]
-        order = self._order(branch)
-        if order is None:
-            found = sorted(self._readable(files, match), key=lambda one: one.date)
-            commits = list(dict.fromkeys(one.commit for one in found))
-            kept = set(commits[-newest:] if newest is not None else commits)
-            return [one for one in found if one.commit in kept]
+        order = {one.hash: place for place, one in enumerate(self.commits(branch))}
         prefixes = {commit[:8] for commit in order}
         files = [one for one in files if one.prefix in prefixes]
         if newest is not None:
-            with_results = {one.prefix for one in files}
-            last = [commit[:8] for commit in order if commit[:8] in with_results][-newest:]
+            measured = {one.prefix for one in files}
+            last = [commit[:8] for commit in order if commit[:8] in measured][-newest:]
             files = [one for one in files if one.prefix in set(last)]
         found = [one for one in self._readable(files, match) if one.commit in order]
         return sorted(found, key=lambda one: (order[one.commit], one.env))
-
-    def _order(self, branch: str | None) -> dict[str, int] | None:
-        """commit -> place on the branch, oldest first; None without a repository."""
-        if self.repo is None:
-            return None
-        from asv.repo import NoSuchNameError
-        from asv.util import ProcessError
-
-        name = branch if branch is not None else self.branches[0]
-        try:
-            commits = self.repo.get_branch_commits(name)
-        except (NoSuchNameError, ProcessError):
-            raise ResultsError(f"the repository has no branch {name!r}") from None
-        return {commit: place for place, commit in enumerate(reversed(commits))}
 
     def _readable(self, files: Iterable[ResultFile], match: Match | None) -> list[ResultSet]:
         found = []
@@ -237,31 +247,30 @@ class Project:
         return read_file(file, self.benchmarks, match=match, steady=steady)
 
     def _newest(self, files: Iterable[ResultFile]) -> str:
-        """ "; the newest that have: a, b, c" by the files' own dates."""
-        dated = sorted(
-            files, key=lambda one: (one.result or one.evidence or Path()).stat().st_mtime, reverse=True
-        )
-        named = list(dict.fromkeys(one.prefix for one in dated))
+        """ "; there are results of a, b, c", the newest commits first."""
+        heads = {one.head() for one in files}
+        named = [commit[:8] for commit, _ in sorted(heads, key=lambda head: (-head[1], head[0]))]
         if not named:
             return ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         return f"; there are results of {', '.join(named[:_NAMED])}{more}"
 
 
-def _repository(conf: Any, folder: Path) -> tuple[Any, str]:
-    """asv's repository object, or None and the reason; nothing is cloned or fetched for a look at results."""
+def _repository(conf: Any, folder: Path) -> tuple[Any, Path | None, str]:
+    """asv's repository object and its place, or None and the reason. Nothing is cloned to look at results."""
     from asv import util
     from asv.plugins.git import Git
     from asv.repo import get_repo
 
-    local = folder / conf.repo
-    mirror = folder / conf.project
-    if local.exists():
-        conf.repo = os.fspath(local)
-    elif not Git.is_local_repo(os.fspath(mirror)):
-        return None, f"the repository {conf.repo} is not here"
+    place, mirror = folder / conf.repo, folder / conf.project
+    if place.exists():
+        conf.repo = os.fspath(place)
+    elif Git.is_local_repo(os.fspath(mirror)):
+        place = mirror
+    else:
+        return None, None, f"the repository {conf.repo} is not here"
     conf.project = os.fspath(mirror)
     try:
-        return get_repo(conf), ""
+        return get_repo(conf), place, ""
     except (util.UserError, util.ProcessError, ImportError, OSError) as fault:
-        return None, f"the repository {conf.repo} cannot be used ({one_line(fault)})"
+        return None, None, f"the repository {conf.repo} cannot be used ({one_line(fault)})"

@@ -6,12 +6,15 @@ import datetime
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION, Comparison
 from .differences import check_vary, differences, sentence, together, undeclared
 from .facts import all_facts
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
+
+if TYPE_CHECKING:
+    from ..stats.suite import SuiteComparison
 
 MISSING, FIXED = "missing", "fixed"
 FAILED_BOTH = "failed before and after"
@@ -20,7 +23,8 @@ ONLY_BEFORE, ONLY_AFTER = "only before", "only after"
 #: Earlier results of a series that its noise is learned from.
 HISTORY = 50
 
-_ORDER = (
+#: Row verdicts by what matters.
+ORDER = (
     REGRESSION,
     FAILED,
     IMPROVEMENT,
@@ -64,7 +68,7 @@ def report(
     good = [row for row in rows if row.comparable and not row.refused]
     refused = [row for row in rows if row.comparable and row.refused]
     _compare(made, good, history, guard=not declared, options=options)
-    _advise(refused, history, options)
+    _advise(made, refused, history, options)
     made.rows = sorted((row.row for row in rows), key=_place)
     made.notes = _notes(made, rows, declared)
     if refused and not good:
@@ -207,49 +211,49 @@ def _moment(text: str) -> datetime.datetime | None:
 def _compare(
     made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], *, guard: bool, options: dict[str, Any]
 ) -> None:
-    """Fill in what the statistics say; the session guard may refuse all that are not paired."""
-    if not rows:
+    """Fill in what the statistics say; the session guard may refuse."""
+    suite = _statistics(made, rows, history, use_guard=guard, **options)
+    if suite is None:
         return
-    suite = _statistics(rows, history, guard, options)
-    if math.isfinite(suite.shift):
-        made.shift = float(suite.shift)
     if not suite.comparable:
         made.refused = suite.reason
-    for row, found, corrected in zip(rows, suite, suite.corrected, strict=True):
-        refused = not suite.comparable and not row.paired
+    for row, found, corrected in zip(rows, suite, suite.corrected or [None] * len(rows), strict=True):
+        advice = corrected if found.verdict == NOT_COMPARABLE else None
         row.row = replace(
-            row.row,
-            verdict=NOT_COMPARABLE if refused else found.verdict,
-            reason=suite.reason if refused else found.reason,
-            comparison=found,
-            corrected=corrected if refused else None,
+            row.row, verdict=found.verdict, reason=found.reason, comparison=found, corrected=advice
         )
 
 
-def _advise(rows: Sequence[_Row], history: Sequence[ResultSet], options: dict[str, Any]) -> None:
+def _advise(
+    made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], options: dict[str, Any]
+) -> None:
     """Figures of pairs that differ in more than the code: advice, never a verdict."""
-    if not rows:
-        return
-    suite = _statistics(rows, history, True, options)
-    for row, found, corrected in zip(rows, suite, suite.corrected, strict=True):
+    why = sorted({row.row.reason for row in rows})
+    suite = _statistics(made, rows, history, differences=why, **options)
+    for row, found, corrected in zip(rows, suite or (), suite.corrected if suite else (), strict=True):
         row.row = replace(row.row, comparison=found, corrected=corrected)
 
 
 def _statistics(
-    rows: Sequence[_Row], history: Sequence[ResultSet], guard: bool, options: dict[str, Any]
-) -> Any:
+    made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], **options: Any
+) -> SuiteComparison | None:
+    """The suite's comparison of these rows, None where there are none; the first one's shift is the report's."""
+    if not rows:
+        return None
     from ..stats import compare_suite
 
     earlier = {id(row.sets[0]): _earlier(history, *row.sets) for row in rows}
-    return compare_suite(
+    suite: SuiteComparison = compare_suite(
         [_samples(row) for row in rows],
         history=[_history(earlier[id(row.sets[0])], row) for row in rows],
         paired=[row.paired for row in rows],
         exact=[row.row.series.exact for row in rows],
         direction=[row.row.series.better for row in rows],
-        guard=guard,
         **options,
     )
+    if made.shift is None and math.isfinite(suite.shift):
+        made.shift = suite.shift
+    return suite
 
 
 def _samples(row: _Row) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
@@ -295,14 +299,19 @@ def _history(earlier: Sequence[ResultSet], row: _Row) -> list[list[tuple[float, 
 def _place(row: Row) -> tuple[int, float, str, Key]:
     found = row.comparison
     size = _change(found, row.verdict) if found is not None else 0.0
-    return _ORDER.index(row.verdict), -size, row.env, row.key
+    return ORDER.index(row.verdict), -size, row.env, row.key
 
 
 def _change(found: Comparison, verdict: str) -> float:
-    """How large the change is; of an undecided one, how large it may be. Logarithms, infinity where there is none."""
+    """How large the change is; of an undecided one, how large it may be. Logarithms: infinite from or to zero."""
     ends = (found.ci_low, found.ci_high) if verdict == INCONCLUSIVE else (found.ratio,)
-    sizes = [abs(math.log(end)) if end > 0 and math.isfinite(end) else math.inf for end in ends]
-    return max(sizes)
+    return max(_log_size(end) for end in ends)
+
+
+def _log_size(ratio: float) -> float:
+    if math.isnan(ratio):
+        return 0.0
+    return abs(math.log(ratio)) if 0 < ratio < math.inf else math.inf
 
 
 def _notes(made: Report, rows: Sequence[_Row], declared: bool) -> list[str]:

@@ -25,6 +25,7 @@ _MATTER = (
     "software.dtk",
     "software.hip",
     "software.cuda",
+    "software.runtime",
     "software.toolkit.",
     "software.triton",
     "device.kind",

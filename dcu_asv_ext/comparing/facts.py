@@ -98,7 +98,7 @@ def _flatten(prefix: str, given: Mapping[str, Any], found: dict[str, Any]) -> No
 
 
 def _runtime_name(device: Mapping[str, Any]) -> str:
-    return "cuda" if device.get("kind") == "cuda" else "hip"
+    return {"dcu": "hip", "hip": "hip", "cuda": "cuda"}.get(str(device.get("kind")), "runtime")
 
 
 def _text(value: Any) -> str:

@@ -1,36 +1,28 @@
-"""From evidence records and asv's figures to the rounds that are compared. Pure: no files.
-
-asv's file holds the current result; the evidence holds every session there was. The rounds of a side are those of
-the newest sessions whose samples, put together, are the samples that asv's file has.
-"""
+"""From evidence records and asv's figures to the rounds that are compared. Pure: no files."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from ..evidence.summary import Outcome, outcome
+from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
 from .facts import merged, record_facts
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, Key, ResultSet, Round, Series, Side
-
-Record = Mapping[str, Any]
-
-#: Two files hold the same number if it differs by less: both round to some digits.
-_ROUNDING = 1e-6
+from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
 
 NO_ENTRY = "asv's file does not have it: the run was stopped before asv saved"
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What asv's file says of one benchmark with one set of parameters. value: None: failed; NaN: n/a."""
+    """What asv's file says of one benchmark with one set of parameters. value: None: failed; NaN: n/a.
+    samples: of all rounds, empty where asv kept none."""
 
     value: float | None
-    samples: tuple[float, ...] | None = None
+    samples: tuple[float, ...] = ()
     version: str | None = None
 
 
@@ -86,6 +78,9 @@ def read_results(
     torn: lines of the evidence that could not be read. steady: cut what is not steady from the latencies (a history
     is read whole: its levels are those that asv publishes). match: which keys are wanted (None: all).
     """
+    sound = [record for record in records if is_sound(record)]
+    torn += len(records) - len(sound)
+    records = sound
     grouped = _grouped(records)
     recorded = entries.recorded
     series = dict(entries.series)
@@ -97,7 +92,8 @@ def read_results(
                 continue
             series.setdefault(key, series_of(key, group.names))
             entry = (recorded or {}).get(key)
-            makers[key] = _later(group, key, entry, steady)
+            rounds = entries.rounds.get(key.benchmark, 1)
+            makers[key] = _later(group, metric, entry, rounds, steady)
     for key, entry in (recorded or {}).items():
         if key not in makers and (match is None or match(key)):
             makers[key] = _later_asv(entry, entries.rounds.get(key.benchmark, 1))
@@ -119,6 +115,24 @@ def read_results(
     if torn:
         found.notes.append(f"{torn} lines of the evidence of {commit[:8]} ({env}) could not be read")
     return found
+
+
+_SHAPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("params", "times", "batch", "memory", "correctness", "versions"), dict),
+    **dict.fromkeys(("device", "software", "switches", "input", "boundary"), dict),
+    **dict.fromkeys(("round", "protocol"), int),
+    **dict.fromkeys(("benchmark", "status"), str),
+    "metrics": list,
+}
+_NUMBER = (int, float, type(None))
+
+
+def is_sound(record: Record) -> bool:
+    """Whether a line that has evidence's fields also has what belongs into them."""
+    return all(isinstance(record[name], kind) for name, kind in _SHAPES.items()) and all(
+        isinstance(taken, list) and all(isinstance(one, _NUMBER) for one in taken)
+        for taken in record["times"].values()
+    )
 
 
 def series_of(key: Key, param_names: Sequence[str] = ()) -> Series:
@@ -184,140 +198,78 @@ def _grouped(records: Sequence[Record]) -> dict[tuple[str, tuple[str, ...]], _Gr
     return found
 
 
-def _later(group: _Group, key: Key, entry: Recorded | None, steady: bool) -> Callable[[], Side]:
-    return lambda: _evidence_side(group, key.metric, entry, steady)
+def _later(
+    group: _Group, metric: str, entry: Recorded | None, rounds: int, steady: bool
+) -> Callable[[], Side]:
+    return lambda: _evidence_side(group, metric, entry, rounds, steady)
 
 
 def _later_asv(entry: Recorded, rounds: int) -> Callable[[], Side]:
     return lambda: asv_side(entry, rounds)
 
 
-def _evidence_side(group: _Group, metric: str, entry: Recorded | None, steady: bool) -> Side:
+def _evidence_side(group: _Group, metric: str, entry: Recorded | None, asv_rounds: int, steady: bool) -> Side:
     told = [record for record in group.records if metric in record["metrics"]]
     version = entry.version if entry is not None else None
     if version is None:
         version = told[-1]["versions"].get(metric)
-    told = [record for record in told if record["versions"].get(metric) == version] or told
-    sessions = _sessions(told)
-    newest = sessions[-1]
-    about = {"version": version, "protocol": newest[-1]["protocol"]}
-    if entry is not None and (entry.value is None or math.isnan(entry.value)):
-        return _without_number(newest, metric, entry, about)
+    told = [record for record in told if record["versions"].get(metric) == version]
+    if entry is not None and not told:
+        side = asv_side(entry, asv_rounds)
+        return replace(side, notes=(*side.notes, "the evidence is of another version of the benchmark"))
+    sessions = sessions_of(told)
+    kept = [kept_rounds(session, metric) for session in sessions]
+    used: list[Kept] = []
     if entry is None:
-        used, conflict = _after_last_failure(newest, metric), ""
+        used = kept[-1]
+    elif entry.value is not None and not math.isnan(entry.value):
+        used = by_samples(kept, entry.samples) if entry.samples else by_value(kept, entry.value)
         if not used:
-            return _without_number(newest, metric, None, about)
-    else:
-        used, conflict = _matching(sessions, metric, entry)
-    rounds = tuple(_round(record, metric, steady) for record in used)
+            conflict = f"the evidence contradicts asv's file ({_contradiction(entry, kept[-1])})"
+            return replace(asv_side(entry, asv_rounds), conflict=conflict)
+    if not used:
+        return _without_number(sessions[-1][-1], metric, entry, version)
+    rounds = tuple(_round(record, metric, samples, steady) for record, samples in used)
+    records = [record for record, _ in used]
     notes = [NO_ENTRY] if entry is None else []
-    notes += _notes(used, rounds, sessions)
-    value = entry.value if entry is not None else statistics.median(x for one in rounds for x in one.samples)
-    if conflict:
-        assert entry is not None and entry.value is not None
-        rounds = asv_side(entry).rounds
-    about["protocol"] = used[-1]["protocol"] if used else newest[-1]["protocol"]
+    notes += _notes(records, rounds, newest=sessions[-1][-1])
+    value = entry.value if entry is not None else statistics.median(x for _, own in used for x in own)
+    protocols = sorted({record["protocol"] for record in records})
     return Side(
         rounds,
         value=value,
+        version=version,
+        protocol=protocols[-1],
         notes=tuple(notes),
-        facts=group.facts_of(used or newest),
-        conflict=conflict,
-        **about,
+        facts=group.facts_of(records),
+        conflict=f"its rounds were measured by different protocols ({protocols})" if protocols[1:] else "",
     )
 
 
-def _sessions(records: Sequence[Record]) -> list[list[Record]]:
-    """Sessions in the order of their last measurement, each with one record a round (the last), in order."""
-    found: dict[Any, dict[int, Record]] = {}
-    for record in records:
-        rounds = found.pop(record["session"], {})
-        rounds[record["round"]] = record
-        found[record["session"]] = rounds
-    return [[rounds[number] for number in sorted(rounds)] for rounds in found.values()]
+def _contradiction(entry: Recorded, newest: Sequence[Kept]) -> str:
+    own = [x for _, samples in newest for x in samples]
+    has = f"{len(entry.samples)} samples" if entry.samples else "one figure"
+    other = f"{len(own)} with median {statistics.median(own):.5g}" if own else "none"
+    return (
+        f"{has} with median {entry.value:.5g} there; {other} in the newest session, and no sessions that fit"
+    )
 
 
-def _after_last_failure(session: Sequence[Record], metric: str) -> list[Record]:
-    """The rounds that asv keeps of a session: a round without a number makes it forget those before."""
-    kept: list[Record] = []
-    for record in session:
-        if outcome(dict(record), metric).state == OK:
-            kept.append(record)
-        else:
-            kept.clear()
-    return kept
-
-
-def _without_number(
-    session: Sequence[Record], metric: str, entry: Recorded | None, about: dict[str, Any]
-) -> Side:
-    last: Outcome = outcome(dict(session[-1]), metric)
-    failed = entry.value is None if entry is not None else last.state == FAILED
-    if last.state == (FAILED if failed else MISSING):
-        reason = last.reason
-    elif not failed and about["protocol"] != PROTOCOL:
-        reason = f"measured by protocol {about['protocol']}, not {PROTOCOL}"
+def _without_number(last: Record, metric: str, entry: Recorded | None, version: str | None) -> Side:
+    """last: the newest measurement. asv's word counts; the evidence gives the reason where it says the same."""
+    found = outcome(last, metric)
+    failed = entry.value is None if entry is not None else found.state == FAILED
+    state = FAILED if failed else MISSING
+    if found.state == state:
+        reason = found.reason
+    elif not failed and last["protocol"] != PROTOCOL:
+        reason = f"measured by protocol {last['protocol']}, not {PROTOCOL}"
     else:
         reason = "it failed, and the evidence tells no reason" if failed else "n/a in asv's file"
-    return Side((), state=FAILED if failed else MISSING, reason=reason, **about)
+    return Side((), state=state, reason=reason, version=version, protocol=last["protocol"])
 
 
-def _matching(sessions: Sequence[Sequence[Record]], metric: str, entry: Recorded) -> tuple[list[Record], str]:
-    """The records whose samples are those of asv's file, oldest first; or none, and the sentence why."""
-    kept = [_after_last_failure(session, metric) for session in sessions]
-    if entry.samples:
-        used = _by_samples(kept, metric, entry.samples)
-    else:
-        used = _by_value(kept, metric, entry.value)
-    if used:
-        return used, ""
-    have = sum(len(outcome(dict(record), metric).samples) for record in kept[-1])
-    asv = f"{len(entry.samples)} samples" if entry.samples else "a value"
-    return [], (
-        f"the evidence contradicts asv's file ({asv} with median {entry.value:.5g} there, "
-        f"{have} samples of the newest session here, and no sessions that fit)"
-    )
-
-
-def _by_samples(sessions: Sequence[Sequence[Record]], metric: str, samples: Sequence[float]) -> list[Record]:
-    """Walks back from the newest session, and takes each whose samples end what is left of asv's.
-
-    A session that asv has not (--quick's, an unfinished one) is passed over; of one that asv saved while it went on
-    the first rounds are taken.
-    """
-    left = list(samples)
-    used: list[Record] = []
-    for session in reversed(sessions):
-        for stop in range(len(session), 0, -1):
-            own = [x for record in session[:stop] for x in outcome(dict(record), metric).samples]
-            if own and len(own) <= len(left) and _same(own, left[-len(own) :]):
-                used = [*session[:stop], *used]
-                del left[-len(own) :]
-                break
-        if not left:
-            return used
-    return []
-
-
-def _by_value(sessions: Sequence[Sequence[Record]], metric: str, value: float | None) -> list[Record]:
-    used: list[Record] = []
-    for session in reversed(sessions):
-        used = [*session, *used]
-        own = [x for record in used for x in outcome(dict(record), metric).samples]
-        if own and _same([statistics.median(own)], [value or 0.0]):
-            return used
-    return []
-
-
-def _same(own: Sequence[float], others: Sequence[float]) -> bool:
-    return all(
-        math.isclose(a, b, rel_tol=_ROUNDING, abs_tol=1e-10)
-        for a, b in zip(sorted(own), sorted(others), strict=True)
-    )
-
-
-def _round(record: Record, metric: str, steady: bool) -> Round:
-    samples = outcome(dict(record), metric).samples
+def _round(record: Record, metric: str, samples: tuple[float, ...], steady: bool) -> Round:
     cut, note = 0, ""
     if steady and metric == "latency":
         samples, cut, note = _steady(record, samples)
@@ -343,9 +295,7 @@ def _steady(record: Record, samples: tuple[float, ...]) -> tuple[tuple[float, ..
     return samples[cut:], cut, f"{state.kind}: {state.reason}" if cut else ""
 
 
-def _notes(
-    used: Sequence[Record], rounds: Sequence[Round], sessions: Sequence[Sequence[Record]]
-) -> list[str]:
+def _notes(used: Sequence[Record], rounds: Sequence[Round], newest: Record) -> list[str]:
     notes = []
     quick = sum(bool(record["switches"].get("quick")) for record in used)
     if quick:
@@ -356,7 +306,7 @@ def _notes(
     never = sum(bool(one.note) and not one.cut for one in rounds)
     if never:
         notes.append(f"{never} of {len(rounds)} rounds were never steady; all their samples are used")
-    if used and sessions[-1][-1] not in used:
+    if all(record is not newest for record in used):
         notes.append(
             "the evidence has newer rounds that asv's file does not (--quick's, or a run that was stopped)"
         )
