@@ -1,0 +1,254 @@
+"""The results of a branch's commits as series, and where they changed. Pure: result sets and commits in, a
+`HistoryReport` out; events.py tells which changes were the machine's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .model import EVIDENCE, OK, Key, ResultSet, Series, Side
+
+if TYPE_CHECKING:
+    from ..stats import ChangePoint
+
+#: Values that must follow a change before it is believed, and lie before it.
+MIN_SEGMENT = 5
+#: Shorter series tell nothing: a level, and one value that differs. Of exact values two are enough.
+FEWEST, FEWEST_EXACT = MIN_SEGMENT + 1, 2
+
+
+@dataclass(frozen=True)
+class Commit:
+    """date: milliseconds since the epoch, as asv keeps it. subject: first line of the message, "" if not known."""
+
+    hash: str
+    date: int = 0
+    subject: str = ""
+
+    @property
+    def short(self) -> str:
+        return self.hash[:8]
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """One series whose values may be compared with each other: of one machine, environment, key, version and
+    protocol. places: indices of the measured commits on the branch, rising; values: one for each of them."""
+
+    machine: str
+    env: str
+    key: Key
+    series: Series
+    places: tuple[int, ...]
+    values: tuple[float, ...]
+    version: str | None = None
+    protocol: int | None = None
+
+    @property
+    def few(self) -> bool:
+        """Too short for any change point."""
+        return len(self.values) < (FEWEST_EXACT if self.series.exact else FEWEST)
+
+    @property
+    def negative(self) -> bool:
+        """A level that is not above zero has no ratio, so such a series is not looked at."""
+        return min(self.values) < 0
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A change point of a timeline. index: the first value of the new level, of the timeline's values.
+
+    after, upto: the commit that caused it comes after the first of these two places, and is the second at the latest.
+    Commits between them were not measured, or cannot be told apart.
+    """
+
+    timeline: Timeline
+    index: int
+    after: int
+    upto: int
+    point: ChangePoint
+
+    @property
+    def place(self) -> int:
+        return self.timeline.places[self.index]
+
+    @property
+    def kind(self) -> str:
+        """ "regression" or "improvement"."""
+        return self.point.verdict
+
+    @property
+    def pending(self) -> bool:
+        return self.point.pending
+
+    @property
+    def size(self) -> float:
+        return log_size(self.point.ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Changes that so many benchmarks share that it was the machine, or something that all of them use.
+
+    unit: of the series that moved. moved: so many of the `benchmarks` measured there. ratio: median of the members'.
+    """
+
+    machine: str
+    env: str
+    unit: str
+    place: int
+    after: int
+    upto: int
+    members: tuple[Change, ...]
+    moved: int
+    benchmarks: int
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(one.point.ratio for one in self.members)
+
+    @property
+    def worse(self) -> int:
+        """How many members are regressions."""
+        return sum(one.kind == "regression" for one in self.members)
+
+    @property
+    def pending(self) -> bool:
+        return all(one.pending for one in self.members)
+
+    @property
+    def size(self) -> float:
+        return log_size(self.ratio)
+
+
+def log_size(ratio: float) -> float:
+    """Absolute log ratio; infinite where a level is zero."""
+    return abs(math.log(ratio)) if ratio > 0 and math.isfinite(ratio) else math.inf
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Benchmarks whose series begin anew at a commit, since their version or protocol (`what`) changed there."""
+
+    machine: str
+    env: str
+    place: int
+    what: str
+    benchmarks: tuple[str, ...]
+
+
+@dataclass
+class HistoryReport:
+    """commits: the branch, oldest first. timelines: every series looked at. since: changes up to this commit are left
+    out. notes: sentences on what was left out and why."""
+
+    branch: str
+    commits: Sequence[Commit]
+    timelines: list[Timeline] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    restarts: list[Restart] = field(default_factory=list)
+    since: Commit | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def value_of(side: Side) -> float | None:
+    """The figure of one commit: the median over rounds of the rounds' medians where the rounds are known, else
+    asv's own value; None where there is no finite number."""
+    if side.state != OK:
+        return None
+    rounds = [statistics.median(one.samples) for one in side.rounds if one.samples]
+    value = statistics.median(rounds) if rounds and side.source == EVIDENCE else side.value
+    return value if value is not None and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class _Point:
+    place: int
+    value: float
+    version: str | None
+    protocol: int | None
+
+
+def timelines(sets: Iterable[ResultSet], places: Mapping[str, int]) -> list[Timeline]:
+    """The series of result sets in any order, each set looked at once. places: full hash -> index on the branch;
+    result sets of other commits are left out. A key has one series for each version and protocol of its results."""
+    points: dict[tuple[str, str, Key], list[_Point]] = defaultdict(list)
+    newest: dict[tuple[str, str, Key], tuple[int, Series]] = {}
+    for one in sets:
+        if one.commit not in places:
+            continue
+        place = places[one.commit]
+        for key, side in one.sides.items():
+            value = value_of(side)
+            if value is None:
+                continue
+            where = (one.machine, one.env, key)
+            points[where].append(_Point(place, value, side.version, side.protocol))
+            if where not in newest or newest[where][0] < place:
+                newest[where] = (place, one.series[key])
+    return [
+        Timeline(
+            *where,
+            newest[where][1],
+            tuple(one.place for one in part),
+            tuple(one.value for one in part),
+            version,
+            protocol,
+        )
+        for where, mine in sorted(points.items())
+        for (version, protocol), part in _parts(mine).items()
+    ]
+
+
+def _parts(points: list[_Point]) -> dict[tuple[str | None, int | None], list[_Point]]:
+    """In commit order, by version and protocol. A protocol that is not known, since the evidence is lost, is taken to
+    be the one before."""
+    points.sort(key=lambda one: one.place)
+    last = next((one.protocol for one in points if one.protocol is not None), None)
+    parts: dict[tuple[str | None, int | None], list[_Point]] = defaultdict(list)
+    for one in points:
+        last = last if one.protocol is None else one.protocol
+        parts[one.version, last].append(one)
+    return parts
+
+
+def changes_of(line: Timeline) -> list[Change]:
+    """The change points of a series, pending ones too."""
+    from ..stats import change_points
+
+    if line.few or line.negative:
+        return []
+    found = change_points(
+        line.values,
+        direction=line.series.better,
+        exact=line.series.exact,
+        min_segment=MIN_SEGMENT,
+        include_pending=True,
+    )
+    return [Change(line, one.index, line.places[one.first - 1], line.places[one.last], one) for one in found]
+
+
+def restarts(lines: Iterable[Timeline]) -> list[Restart]:
+    """Where a key's next series takes over, oldest first; one that ends before its predecessor does is no restart."""
+    parts: dict[tuple[str, str, Key], list[Timeline]] = defaultdict(list)
+    for line in lines:
+        parts[line.machine, line.env, line.key].append(line)
+    found: dict[tuple[int, str, str, str], set[str]] = defaultdict(set)
+    for (machine, env, key), mine in parts.items():
+        mine.sort(key=lambda line: line.places[0])
+        for earlier, later in itertools.pairwise(mine):
+            if later.places[-1] < earlier.places[-1]:
+                continue
+            what = "protocol" if earlier.version == later.version else "version"
+            found[later.places[0], machine, env, what].add(key.benchmark)
+    return [
+        Restart(machine, env, place, what, tuple(sorted(names)))
+        for (place, machine, env, what), names in sorted(found.items())
+    ]

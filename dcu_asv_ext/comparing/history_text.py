@@ -1,0 +1,259 @@
+"""A `HistoryReport` as text: what changed at which commit, newest first."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import statistics
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..stats.verdicts import IMPROVEMENT, REGRESSION
+from . import figures
+from .history import Change, Event, HistoryReport, Timeline
+from .sparkline import BLOCKS, sparkline, squeeze, window
+
+#: Orders: newest first, or largest change first.
+DATE, SIZE = "date", "size"
+
+#: Commits drawn around a change, one character each: as many as there is room for, between these.
+_FEWEST_DRAWN, _MOST_DRAWN = 8, 40
+_KIND = len(IMPROVEMENT)
+#: How far a picture reaches beyond the two levels, as a share of the step.
+_BEYOND = 0.3
+#: Names told in a note about many benchmarks.
+_NAMED = 3
+#: The scale of a series without a change spans at least this share of its level: a flat one is drawn flat.
+_LEAST_SPAN = 0.10
+#: Median absolute deviation to standard deviation, for normal noise.
+_MAD_TO_SD = 1.4826
+_GAP = "  "
+
+
+@dataclass(frozen=True)
+class Style:
+    """width: columns of the terminal. ramp: letters of the pictures. order: "date" or "size". limit: how many changes
+    and events are shown, 0 for all. quiet: series without a change point are shown too."""
+
+    width: int = 100
+    ramp: str = BLOCKS
+    order: str = DATE
+    limit: int = 0
+    quiet: bool = False
+
+
+def render(report: HistoryReport, style: Style) -> str:
+    """The whole page, without a newline at its end."""
+    entries = ordered([*report.changes, *report.events], style.order)
+    shown = entries[: style.limit] if style.limit else entries
+    page = _Page(report, style, [one for one in shown if isinstance(one, Change)])
+    lines = [*_summary(report, style), ""]
+    for _, group in itertools.groupby(shown, key=lambda one: one.place):
+        lines += [*page.group(list(group)), ""]
+    if len(shown) < len(entries):
+        lines += [f"Not shown: {len(entries) - len(shown):,} more (--limit 0 shows all).", ""]
+    if style.quiet:
+        lines += [*page.quiet(), ""]
+    lines += _restarts(report, style)
+    return "\n".join(lines).rstrip("\n")
+
+
+def ordered(entries: Sequence[Change | Event], order: str) -> list[Change | Event]:
+    """Newest or largest first; at one commit events first, then regressions, then improvements, largest first."""
+
+    def weight(one: Change | Event) -> tuple[float, ...]:
+        rank = 2 if isinstance(one, Event) else int(one.kind == REGRESSION)
+        return (one.size,) if order == SIZE else (one.place, rank, one.size)
+
+    return sorted(entries, key=weight, reverse=True)
+
+
+def _summary(report: HistoryReport, style: Style) -> Iterator[str]:
+    kinds = [one.kind for one in report.changes]
+    pending = sum(one.pending for one in report.changes)
+    told = [
+        figures.count(kinds.count(REGRESSION), REGRESSION),
+        figures.count(kinds.count(IMPROVEMENT), IMPROVEMENT),
+        figures.count(len(report.events), "machine event"),
+    ]
+    tail = f"; {pending} of the changes {'is' if pending == 1 else 'are'} pending" if pending else ""
+    since = f" since {report.since.short}" if report.since else ""
+    yield from _wrapped(f"{report.branch}{since}: {', '.join(told)}{tail}.", style)
+    for machine, env in dict.fromkeys((one.machine, one.env) for one in report.timelines):
+        mine = [one for one in report.timelines if (one.machine, one.env) == (machine, env)]
+        places = sorted({place for one in mine for place in one.places})
+        first, last = report.commits[places[0]], report.commits[places[-1]]
+        few = sum(one.few for one in mine)
+        short = f", {few:,} of them too short to tell" if few else ""
+        yield from _wrapped(
+            f"{machine}, {env}: {len(mine):,} series{short}, {figures.count(len(places), 'measured commit')} of "
+            f"{len(report.commits):,}, {_day(first.date)} to {_day(last.date)}.",
+            style,
+        )
+    for note in report.notes:
+        yield from _wrapped(note, style)
+
+
+class _Page:
+    """The widths that all lines of a page share."""
+
+    def __init__(self, report: HistoryReport, style: Style, changes: Sequence[Change]) -> None:
+        self.report, self.style = report, style
+        self.several = len({(one.machine, one.env) for one in report.timelines}) > 1
+        ratios = max((len(_ratio(one)) for one in changes), default=0)
+        pairs = max((figures.columns(_pair(one)) for one in changes), default=0)
+        names = max((figures.columns(self._name(one.timeline)) for one in changes), default=0)
+        self.ratios, self.pairs = ratios, pairs
+        used = len(_GAP) + _KIND + len(_GAP) + ratios + len(_GAP) + pairs + len(_GAP)
+        room = style.width - used - names - len(_GAP)
+        #: Whether a change takes one line, its name behind the figures.
+        self.wide = room > _MOST_DRAWN // 2
+        if not self.wide:
+            room = style.width - used - len(_GAP)
+        self.drawn = min(max(room - 1, _FEWEST_DRAWN), _MOST_DRAWN)
+
+    def group(self, entries: Sequence[Change | Event]) -> Iterator[str]:
+        """Everything at one commit, below the commit's own line."""
+        commit = self.report.commits[entries[0].place]
+        yield _clipped(f"{_day(commit.date)}  {commit.short}  {commit.subject}".rstrip(), self.style.width)
+        ranges = {(one.after, one.upto) for one in entries}
+        shared = len(ranges) == 1
+        if shared and self._range(entries[0]):
+            yield from _wrapped(self._range(entries[0]), self.style, _GAP)
+        for one in entries:
+            notes = [] if shared else [self._range(one)]
+            if one.pending:
+                notes.append("pending: too few commits follow to be sure that it stays")
+            yield from self._event(one) if isinstance(one, Event) else self._change(one)
+            told = "; ".join(note for note in notes if note)
+            if told:
+                yield from _wrapped(told, self.style, _GAP * 2)
+
+    def _range(self, one: Change | Event) -> str:
+        number = one.upto - one.after
+        if number <= 1:
+            return ""
+        first, last = self.report.commits[one.after], self.report.commits[one.upto]
+        return f"can be any of {number:,} commits: git log {first.short}..{last.short}"
+
+    def _change(self, one: Change) -> Iterator[str]:
+        shown = _GAP.join(
+            (
+                f"{one.kind:<{_KIND}}",
+                f"{_ratio(one):<{self.ratios}}",
+                figures.left(_pair(one), self.pairs),
+                f"{self._picture(one):<{self.drawn + 1}}",
+            )
+        )
+        name = self._name(one.timeline)
+        if self.wide:
+            yield f"{_GAP}{shown}{_GAP}{name}"
+        else:
+            yield f"{_GAP}{name}"
+            yield f"{_GAP * 2}{shown}".rstrip()
+
+    def _event(self, one: Event) -> Iterator[str]:
+        slower = sum(member.kind == REGRESSION for member in one.members)
+        where = f" on {one.machine}, {one.env}" if self.several else ""
+        moved = f"{one.moved:,} of {figures.count(one.benchmarks, 'benchmark')}"
+        both = f"{slower:,} series worse, {len(one.members) - slower:,} better"
+        yield from _wrapped(
+            f"machine event{where}: {moved} moved together, by {figures.ratio(one.ratio)} in the middle ({both}); "
+            "the machine changed, or something that all of them use.",
+            self.style,
+            _GAP,
+        )
+
+    def _name(self, one: Timeline) -> str:
+        where = f"  ({one.machine}, {one.env})" if self.several else ""
+        return f"{figures.name(one.key, one.series)} {one.key.metric}{where}"
+
+    def _picture(self, one: Change) -> str:
+        """The neighbours of the change; its two levels lie in the second block from below and from above."""
+        values = one.timeline.values
+        start, stop = window(len(values), one.index, self.drawn)
+        low, high = sorted((one.point.before, one.point.after))
+        edge = _BEYOND * (high - low)
+        return sparkline(values[start:stop], low - edge, high + edge, {one.index - start}, self.style.ramp)
+
+    def quiet(self) -> Iterator[str]:
+        """One line for each series without a change point."""
+        members = itertools.chain(*(one.members for one in self.report.events))
+        changed = {one.timeline for one in itertools.chain(self.report.changes, members)}
+        mine = [one for one in self.report.timelines if one not in changed]
+        yield f"{len(mine):,} series without a change point"
+        levels = [figures.quantity(statistics.median(one.values), one.series.unit) for one in mine]
+        widest = max((figures.columns(one) for one in levels), default=0)
+        for one, level in zip(mine, levels, strict=True):
+            yield (
+                f"{_GAP}{self._whole(one):<{self.drawn}}{_GAP}{figures.right(level, widest)}{_GAP}"
+                f"{'too short' if one.few else _spread(one.values):>9}{_GAP}{self._name(one)}"
+            )
+
+    def _whole(self, one: Timeline) -> str:
+        values = squeeze(one.values, self.drawn)
+        middle = statistics.median(values)
+        half = max(_LEAST_SPAN / 2 * abs(middle), *(abs(value - middle) for value in values))
+        return sparkline(values, middle - half, middle + half, (), self.style.ramp)
+
+
+def _restarts(report: HistoryReport, style: Style) -> Iterator[str]:
+    if report.restarts:
+        yield "Series that begin anew, since nothing may be compared across:"
+    for one in report.restarts:
+        commit = report.commits[one.place]
+        names = ", ".join(one.benchmarks[:_NAMED])
+        rest = len(one.benchmarks) - _NAMED
+        more = f" and {rest:,} more" if rest > 0 else ""
+        yield from _wrapped(
+            f"{_day(commit.date)}  {commit.short}  another {one.what} of {names}{more} ({one.machine}, {one.env})",
+            style,
+            _GAP,
+        )
+
+
+def _ratio(one: Change) -> str:
+    return (
+        f"{figures.ratio(one.point.ratio)} {figures.interval(one.point.ci_low, one.point.ci_high)}".rstrip()
+    )
+
+
+def _pair(one: Change) -> str:
+    """`1.20 -> 1.35 ms`: the unit once where both sides have the same."""
+    before, now = figures.pair(one.point.before, one.point.after, one.timeline.series.unit)
+    number, _, unit = before.rpartition(" ")
+    return f"{number if unit and unit == now.rpartition(' ')[2] else before} -> {now}"
+
+
+def _spread(values: Sequence[float]) -> str:
+    """Robust standard deviation relative to the median."""
+    middle = statistics.median(values)
+    if not middle:
+        return ""
+    spread = _MAD_TO_SD * statistics.median(abs(value - middle) for value in values)
+    return f"+-{figures.percent(spread / abs(middle))}"
+
+
+def _day(milliseconds: int) -> str:
+    moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.timezone.utc)
+    return moment.strftime("%Y-%m-%d")
+
+
+def _clipped(text: str, width: int) -> str:
+    if figures.columns(text) <= width:
+        return text
+    while figures.columns(text) > width - 3:
+        text = text[:-1]
+    return f"{text}..."
+
+
+def _wrapped(text: str, style: Style, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        style.width,
+        initial_indent=indent,
+        subsequent_indent=indent + _GAP,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
