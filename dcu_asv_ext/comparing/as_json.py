@@ -9,7 +9,7 @@ from typing import Any
 
 from ..stats.verdicts import Comparison
 from . import showing
-from .model import Report, ResultSet, Row, Side
+from .model import Key, Report, ResultSet, Row, Series, Side
 
 
 def as_json(report: Report, exit_code: int) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def as_json(report: Report, exit_code: int) -> dict[str, Any]:
         "shift": number(report.shift),
         "rows": [_row(row) for row in report.rows],
         "counts": showing.counts(report),
-        "notes": list(dict.fromkeys([*report.notes, *_set_notes(report)])),
+        "notes": list(dict.fromkeys(report.notes)),
         "rule": showing.rule(report),
         "settings": plain(report.settings),
         "exit_code": exit_code,
@@ -50,16 +50,13 @@ def side(sets: Sequence[ResultSet]) -> dict[str, Any]:
     return {**common, "dirty": any(one.dirty for one in sets), "sets": found}
 
 
-def _set_notes(report: Report) -> list[str]:
-    return [note for one in (*report.before, *report.after) for note in one.notes]
-
-
 def _row(row: Row) -> dict[str, Any]:
     before, after = showing.levels(row)
     return {
         "benchmark": row.key.benchmark,
         "metric": row.key.metric,
-        "params": params(row),
+        "params": params(row.key, row.series),
+        "env": row.env or None,
         "before": number(before),
         "after": number(after),
         **_figures(row.comparison),
@@ -76,12 +73,12 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def params(row: Row) -> dict[str, str]:
+def params(key: Key, series: Series) -> dict[str, str]:
     """Name -> asv's own string; a parameter without a name has its place as name."""
-    names = row.series.param_names
+    names = series.param_names
     return {
         names[place] if place < len(names) and names[place] else str(place): value
-        for place, value in enumerate(row.key.params)
+        for place, value in enumerate(key.params)
     }
 
 

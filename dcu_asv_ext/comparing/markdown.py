@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION
+from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from . import figures, showing
-from .model import Report
-from .outcome import FAILED, FAILED_TWICE, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
+from .deciding import FAILED_BOTH, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
+from .model import FAILED, Report
 from .showing import Line, View
 
 #: What stands open in a merge request; everything else is folded away.
 _OPEN = frozenset({REGRESSION, FAILED, IMPROVEMENT, FIXED})
 #: Without figures of their own, so that a line for all that are alike says as much.
-_BARE = frozenset({FAILED_TWICE, MISSING, ONLY_BEFORE, ONLY_AFTER})
-#: Verdicts whose figures say all.
-_PLAIN = frozenset({REGRESSION, IMPROVEMENT, NO_CHANGE})
+_BARE = frozenset({FAILED_BOTH, MISSING, ONLY_BEFORE, ONLY_AFTER})
 #: A folded table of more rows becomes one line a metric: merge requests limit the length of a comment.
 _MOST_ROWS = 100
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#@])")
@@ -34,8 +32,8 @@ def render(report: Report) -> str:
         *_notes(report),
         *_differences(report),
         *_refusal(report),
-        *_table([line for line in view.lines if line.verdict in _OPEN]),
-        *_rest(view),
+        *_table([line for line in view.lines if line.verdict in _OPEN], report),
+        *_rest(view, report),
         *_footnotes(report),
     ]
     return "\n".join(lines).rstrip()
@@ -48,8 +46,7 @@ def _sides(report: Report) -> Iterator[str]:
 
 
 def _notes(report: Report) -> Iterator[str]:
-    notes = [*report.notes, *(note for one in (*report.before, *report.after) for note in one.notes)]
-    for note in dict.fromkeys(notes):
+    for note in dict.fromkeys(report.notes):
         yield f"> {_plain(note)}"
         yield ""
 
@@ -76,18 +73,18 @@ def _refusal(report: Report) -> Iterator[str]:
     yield f"> **Refused:** {_plain(report.refused)}"
     yield ""
     view = showing.advice(report)
-    lines = [*_table(view.lines), *_bullets([line for fold in view.folds for line in fold.lines])]
+    lines = [*_table(view.lines, report), *_bullets([line for fold in view.folds for line in fold.lines])]
     if view.lines or view.folds:
         shift = "" if report.shift is None else f" of {figures.ratio(report.shift)}"
         yield from _folded(f"Advice, no verdict: after the suite's common shift{shift} is taken out", lines)
 
 
-def _rest(view: View) -> Iterator[str]:
+def _rest(view: View, report: Report) -> Iterator[str]:
     rest = [line for line in view.lines if line.verdict not in _OPEN]
     for verdict in dict.fromkeys(line.verdict for line in rest):
         mine = [line for line in rest if line.verdict == verdict]
         short = verdict in _BARE or len(mine) > _MOST_ROWS
-        yield from _folded(f"{len(mine)} {verdict}", list(_bullets(mine) if short else _table(mine)))
+        yield from _folded(f"{len(mine)} {verdict}", list(_bullets(mine) if short else _table(mine, report)))
 
 
 def _bullets(lines: Sequence[Line]) -> Iterator[str]:
@@ -104,23 +101,27 @@ def _folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
     yield ""
 
 
-def _table(lines: Sequence[Line]) -> Iterator[str]:
+def _table(lines: Sequence[Line], report: Report) -> Iterator[str]:
     if not lines:
         return
-    reasons = any(line.verdict not in _PLAIN and line.reason for line in lines)
+    last = ""
+    if any(showing.needed(line) for line in lines):
+        last = "to settle"
+    elif any(showing.reason(line) for line in lines):
+        last = "reason"
     yield "| verdict | benchmark | metric | before | after | ratio (95 % interval) | rounds |" + (
-        " reason |" if reasons else ""
+        f" {last} |" if last else ""
     )
-    yield "|---|---|---|--:|--:|--:|--:|" + ("---|" if reasons else "")
+    yield "|---|---|---|--:|--:|--:|--:|" + ("---|" if last else "")
     for line in lines:
-        yield "| " + " | ".join(_cells(line, reasons)) + " |"
+        yield "| " + " | ".join([*_cells(line), *([_last(line, report)] if last else [])]) + " |"
     yield ""
 
 
-def _cells(line: Line, reasons: bool) -> Iterator[str]:
+def _cells(line: Line) -> Iterator[str]:
     row, found = line.row, line.comparison
     yield f"**{line.verdict}**" if line.verdict in _OPEN else line.verdict
-    yield _code(figures.name(row.key, row.series))
+    yield _code(showing.name(row))
     yield _plain(row.key.metric)
     yield from (_plain(text) for text in figures.pair(*line.levels, row.series.unit))
     if found is None:
@@ -130,20 +131,21 @@ def _cells(line: Line, reasons: bool) -> Iterator[str]:
         span = showing.interval(line).strip("[]").replace(", ", " to ")
         yield figures.ratio(found.ratio) + (f" ({span})" if span else "")
         yield f"{found.rounds[0]}+{found.rounds[1]}"
-    if reasons:
-        yield _plain("" if line.verdict in _PLAIN else line.reason)
+
+
+def _last(line: Line, report: Report) -> str:
+    mark = showing.CHANCE if showing.by_chance(line, report) else ""
+    return _plain(showing.needed(line) + mark or showing.reason(line))
 
 
 def _footnotes(report: Report) -> Iterator[str]:
-    notes = []
-    command = showing.more_rounds(report)
-    if any(row.verdict == INCONCLUSIVE for row in report.rows):
-        notes.append(f"More rounds: {_code(command)}")
     left_out = showing.cut(report)
-    if left_out:
-        notes.append(_plain(f"Steady state: {left_out}"))
-    notes.append(_plain(f"Rule: {showing.rule(report)}"))
-    yield "<br>\n".join(notes)
+    notes = [
+        showing.undecided(report),
+        f"Steady state: {left_out}" if left_out else "",
+        f"Rule: {showing.rule(report)}",
+    ]
+    yield "<br>\n".join(_plain(note) for note in notes if note)
 
 
 def _plain(text: str) -> str:

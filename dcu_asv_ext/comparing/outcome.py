@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION
-from .model import Report
+from .model import FAILED, Report
 
 FINE, REGRESSED, BENCHMARK_FAILED, WRONG_USE, NOTHING_COMPARABLE, UNDECIDED = range(6)
-
-#: Row verdicts beside those of stats.verdicts: what became of a benchmark that has a number on one side at most.
-FAILED, FIXED, FAILED_TWICE = "failed", "fixed", "failed before and after"
-MISSING, ONLY_BEFORE, ONLY_AFTER = "missing", "only before", "only after"
 
 #: Verdicts that say something of the ratio.
 COMPARED = frozenset({REGRESSION, IMPROVEMENT, NO_CHANGE, INCONCLUSIVE})

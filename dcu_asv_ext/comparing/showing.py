@@ -10,34 +10,24 @@ from ..stats.verdicts import (
     IMPROVEMENT,
     INCONCLUSIVE,
     NO_CHANGE,
-    NOT_COMPARABLE,
     REGRESSION,
     VERDICTS,
     Comparison,
 )
 from . import figures
-from .model import EVIDENCE, SAMPLES, VALUE, Report, ResultSet, Row
-from .outcome import FAILED, FAILED_TWICE, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
+from .deciding import FIXED, ORDER
+from .model import EVIDENCE, FAILED, OK, SAMPLES, VALUE, Report, ResultSet, Row
 
-#: The order of a summary, and of an advice's rows.
-ORDER = (
-    REGRESSION,
-    FAILED,
-    IMPROVEMENT,
-    FIXED,
-    INCONCLUSIVE,
-    NOT_COMPARABLE,
-    NO_CHANGE,
-    FAILED_TWICE,
-    MISSING,
-    ONLY_BEFORE,
-    ONLY_AFTER,
-)
 #: Always shown, however many they are.
 _MATTER = frozenset({REGRESSION, FAILED, IMPROVEMENT, FIXED, INCONCLUSIVE})
+#: Verdicts that have figures; the others have a reason instead.
 _FIGURES = frozenset({REGRESSION, IMPROVEMENT, INCONCLUSIVE, NO_CHANGE})
 #: From so many alike on, the others are one counted line.
 _MANY = 4
+#: So many benchmarks are named in a command.
+_NAMES = 3
+#: Marks an undecided row whose own interval says a change.
+CHANCE = "*"
 _SOURCES = {
     EVIDENCE: "rounds of the evidence",
     SAMPLES: "asv's samples",
@@ -61,20 +51,28 @@ class Line:
 
 @dataclass(frozen=True)
 class Fold:
-    """So many rows of one metric with one verdict and, where they have one, the same reason."""
+    """Rows of one verdict that are alike: of one metric where they have figures, for one reason where not."""
 
     verdict: str
-    metric: str
     lines: Sequence[Line]
 
     @property
     def hides(self) -> bool:
         """Whether the rows give way to one counted line."""
-        return self.verdict not in _MATTER and len(self.lines) >= _MANY
+        if self.verdict in _MATTER:
+            return False
+        return len(self.lines) >= _MANY or all(_without_number(line.row) for line in self.lines)
 
     def text(self) -> str:
-        """`12 rows of latency, ratios 0.987 to 1.021`."""
-        text = f"{figures.count(len(self.lines), 'row')} of {self.metric}"
+        """`12 rows of latency, ratios 0.987 to 1.021`; `6 rows of gemm.matmul: the reason`."""
+        text = figures.count(len(self.lines), "row")
+        for common in (
+            {line.row.key.metric for line in self.lines},
+            {line.row.key.benchmark for line in self.lines},
+        ):
+            if len(common) == 1:
+                text += f" of {common.pop()}"
+                break
         ratios = [line.comparison.ratio for line in self.lines if line.comparison is not None]
         if self.verdict in _FIGURES and ratios:
             span = dict.fromkeys((figures.ratio(min(ratios)), figures.ratio(max(ratios))))
@@ -119,6 +117,38 @@ def interval(line: Line) -> str:
     return figures.interval(line.comparison.ci_low, line.comparison.ci_high)
 
 
+def name(row: Row) -> str:
+    """`gemm.matmul(n=256)`, with its environment where several are compared."""
+    return figures.name(row.key, row.series) + (f" [{row.env}]" if row.env else "")
+
+
+def reason(line: Line) -> str:
+    """What the figures beside it do not say; "" where they say all."""
+    return "" if line.comparison is not None and line.verdict in _FIGURES else line.reason
+
+
+def needed(line: Line) -> str:
+    """`+7`: how many more rounds a side would settle an undecided row."""
+    if line.verdict != INCONCLUSIVE or line.comparison is None:
+        return ""
+    more = line.comparison.rounds_needed
+    return f"+{more}" if more else "many"
+
+
+def by_chance(line: Line, report: Report) -> bool:
+    """Whether an undecided row's own interval says a change, which among so many rows may be chance."""
+    found = line.comparison
+    if line.verdict != INCONCLUSIVE or found is None:
+        return False
+    margin = 1 + float(report.settings.get("margin", 0.0))
+    return found.ci_low > margin or found.ci_high < 1 / margin
+
+
+def _without_number(row: Row) -> bool:
+    """Whether neither side has one, so that there is nothing to see in the row."""
+    return not any(side is not None and side.state == OK for side in (row.before, row.after))
+
+
 def _line(row: Row) -> Line:
     return Line(row, row.verdict, row.reason, row.comparison)
 
@@ -135,12 +165,12 @@ def _view(lines: Sequence[Line], everything: bool) -> View:
 
 
 def folds(lines: Sequence[Line]) -> list[Fold]:
-    """The rows that are alike, together: of one verdict and metric and, where figures do not speak, one reason."""
-    alike: dict[tuple[str, str, str], list[Line]] = {}
+    """The rows that are alike, together."""
+    alike: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
-        reason = "" if line.verdict in _FIGURES else line.reason
-        alike.setdefault((line.verdict, line.row.key.metric, reason), []).append(line)
-    return [Fold(verdict, metric, found) for (verdict, metric, _), found in alike.items()]
+        same = line.row.key.metric if line.verdict in _FIGURES else line.reason
+        alike.setdefault((line.verdict, same), []).append(line)
+    return [Fold(verdict, found) for (verdict, _), found in alike.items()]
 
 
 def summary(report: Report) -> str:
@@ -195,6 +225,9 @@ def rule(report: Report) -> str:
             f"a change counts beyond {figures.percent(margin)}, no change is claimed within "
             f"{figures.percent(equivalence)}"
         )
+    past = report.settings.get("history")
+    if past:
+        parts.append(f"the noise is learned from {figures.count(past, 'earlier commit')} too")
     text = "; ".join(parts) + "."
     sources = [f"{number:,} from {_SOURCES[source]}" for source, number in _by_source(compared)]
     paired = sum(row.comparison.paired for row in compared if row.comparison is not None)
@@ -241,11 +274,18 @@ def cut(report: Report) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def more_rounds(report: Report) -> str:
-    """The command that would settle what is inconclusive; "" where nothing is."""
-    open_rows = [row for row in report.rows if row.verdict == INCONCLUSIVE]
-    if not open_rows:
+def undecided(report: Report) -> str:
+    """What would settle the inconclusive rows; "" where none is."""
+    lines = [_line(row) for row in report.rows if row.verdict == INCONCLUSIVE]
+    if not lines:
         return ""
-    names = list(dict.fromkeys(row.key.benchmark for row in open_rows))
-    said = " ".join(names) if len(names) <= 3 else "NAME..."
-    return f"dcu-asv run {said} --against {short(report.before)}"
+    text = "To settle: so many more rounds a side"
+    against = report.settings.get("against")
+    if against:
+        names = list(dict.fromkeys(line.row.key.benchmark for line in lines))
+        said = " ".join(names) if len(names) <= _NAMES else "NAME"
+        text += f", by dcu-asv run {said} --against {against}"
+    text += "."
+    if any(by_chance(line, report) for line in lines):
+        text += f" {CHANCE} Its own interval says a change; among so many rows that may be chance."
+    return text

@@ -1,0 +1,105 @@
+"""What the commands that end in a comparison share: the options of its decision, and how it is printed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import sys
+
+from ..comparing import as_json, markdown, text
+from ..comparing.model import Report
+from ..comparing.outcome import DEFAULT_FAIL_ON, FAIL_ON, NONE
+from ..comparing.picture import glyphs_for
+from ..comparing.table import Style
+
+_WIDTH = 100
+
+
+def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
+    """margin, equivalence, vary, fail_on, all."""
+    add = parser.add_argument
+    add(
+        "--margin",
+        metavar="PERCENT",
+        type=percent,
+        default=0.01,
+        help="a change up to this does not count (default: 1%%)",
+    )
+    add(
+        "--equivalence",
+        metavar="PERCENT",
+        type=percent,
+        default=0.05,
+        help="what is surely within this is called no change (default: 5%%)",
+    )
+    add(
+        "--vary",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a difference that is the experiment (torch, dtk, an environment variable, ...); repeatable",
+    )
+    add(
+        "--fail-on",
+        metavar="WHAT",
+        type=fail_on,
+        default=DEFAULT_FAIL_ON,
+        help=f"exit codes other than 0 for these, with commas between: {', '.join(FAIL_ON)} "
+        f"(default: {','.join(DEFAULT_FAIL_ON)}; nothing comparable is always 4)",
+    )
+    add("--all", action="store_true", help="every row, also the many without a change")
+
+
+def percent(given: str) -> float:
+    """`1%`, `1 %` and `1` are 0.01."""
+    try:
+        share = float(given.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{given!r} is no percentage from 0% to below 100%, such as 2%")
+    return share
+
+
+def fail_on(given: str) -> tuple[str, ...]:
+    words = [word.strip() for word in given.split(",")]
+    wrong = [word for word in words if word not in FAIL_ON]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(FAIL_ON)}")
+    if NONE in words and len(words) > 1:
+        raise argparse.ArgumentTypeError("none stands alone")
+    return tuple(words)
+
+
+def margins_fault(margin: float, equivalence: float) -> str:
+    """Why the two cannot go together, as a sentence; "" where they can."""
+    if equivalence > 0 and margin <= equivalence:
+        return ""
+    return (
+        f"--equivalence ({100 * equivalence:g}%) has to be above 0%, "
+        f"and no smaller than --margin ({100 * margin:g}%)"
+    )
+
+
+def show(report: Report, exit_code: int, options: argparse.Namespace) -> None:
+    """On standard output, as `options.json`, `options.markdown` and `options.all` say."""
+    if options.json:
+        print_json(as_json.as_json(report, exit_code))
+    elif getattr(options, "markdown", False):
+        print(markdown.render(report))
+    else:
+        print(text.render(report, style(options.all)))
+
+
+def print_json(found: object) -> None:
+    print(json.dumps(found, indent=1, allow_nan=False))
+
+
+def style(everything: bool = False) -> Style:
+    """As the terminal is: its width, its encoding, and colour where it is one and NO_COLOR is not set."""
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    width = shutil.get_terminal_size((_WIDTH, 24)).columns
+    return Style(width, glyphs_for(sys.stdout.encoding), colour, everything)
