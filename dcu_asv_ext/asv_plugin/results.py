@@ -115,6 +115,8 @@ class Project:
 
         Raises ResultsError.
         """
+        if ".." in revision:
+            raise ResultsError(f"{revision} is a range of commits; name one commit a side")
         found = self._in_repository(revision)
         if found is not None:
             return found
@@ -143,9 +145,11 @@ class Project:
         from asv.util import ProcessError
 
         try:
-            return str(self.repo.get_hash_from_name(revision))
+            found = str(self.repo.get_hash_from_name(revision))
         except (NoSuchNameError, ProcessError):
             return None
+        # git answers what looks like an option by repeating it.
+        return found if _HASH.fullmatch(found) else None
 
     def commits(self, branch: str | None = None) -> list[Commit]:
         """Every commit of a branch, measured or not, oldest first; first parents only.

@@ -321,6 +321,10 @@ def _notes(made: Report, rows: Sequence[_Row], declared: bool) -> list[str]:
     if declared:
         named = ", ".join(one.name for one in made.differences if one.declared)
         notes.append(f"declared as the experiment: {named}; a change that all benchmarks share is part of it")
+    kept = {row.env for row in made.before} & {row.env for row in made.after}
+    left_out = sorted({one.env for side in (made.before, made.after) for one in side} - kept)
+    if left_out and len(made.before) + len(made.after) > 2:
+        notes.append(f"left out, since only one side has it: {', '.join(left_out)}")
     if not any(row.row.before is not None and row.row.after is not None for row in rows):
         notes.append("no benchmark was measured on both sides")
     for label, sides in (("before", made.before), ("after", made.after)):

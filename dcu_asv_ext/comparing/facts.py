@@ -14,13 +14,14 @@ _DEVICE_ELSEWHERE = frozenset(
 #: Switches that tell of one measurement, not of how it was set up.
 _OF_ONE_MEASUREMENT = frozenset({"quick", "cache.was_empty", "cache.wrote"})
 
-#: Last part of a fact's name: a figure that is never twice the same. Many become a range.
-_FIGURE = re.compile(r"load|clock|temperature|power|utili[sz]ation|used", re.IGNORECASE)
+#: Figures that are never twice the same. Many become a range.
+_FIGURE = re.compile(r"(device|host)\..*(load|clock|temperature|power|utili[sz]ation|used)", re.IGNORECASE)
+_RANGE = re.compile(r"[-+.\de]+( to [-+.\de]+)?")
 
 
 def is_figure(name: str) -> bool:
     """Whether a fact is a reading (load, clock, temperature, power) rather than a property."""
-    return _FIGURE.search(name.rpartition(".")[2]) is not None
+    return _FIGURE.match(name) is not None
 
 
 def record_facts(record: Mapping[str, Any]) -> dict[str, str]:
@@ -81,7 +82,7 @@ def merged(many: Iterable[Mapping[str, str]]) -> dict[str, str]:
 def _one(name: str, values: list[str]) -> str:
     if len(values) == 1:
         return values[0]
-    if is_figure(name):
+    if is_figure(name) and all(map(_RANGE.fullmatch, values)):
         numbers = sorted(float(part) for one in values for part in one.split(" to "))
         return f"{numbers[0]:g} to {numbers[-1]:g}"
     parts = dict.fromkeys(part for one in values for part in one.removeprefix("mixed: ").split("; "))

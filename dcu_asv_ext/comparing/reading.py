@@ -113,7 +113,7 @@ def read_results(
             f"{commit[:8]} ({env}) has evidence and no result file of asv: its run was stopped"
         )
     if torn:
-        found.notes.append(f"{torn} lines of the evidence of {commit[:8]} ({env}) could not be read")
+        found.notes.append(f"the evidence of {commit[:8]} ({env}) has lines that could not be read: {torn}")
     return found
 
 
