@@ -23,7 +23,7 @@ def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
     if value is None or math.isnan(value):
         return NOTHING
     size, name = _prefix(abs(value), unit)
-    text = _significant(value / size, digits)
+    text = _significant(value / size, digits, whole=unit != "seconds")
     return f"{text} {name}" if name else text
 
 
@@ -56,10 +56,11 @@ def _prefix(size: float, unit: str) -> tuple[float, str]:
     return fitting[-1] if fitting else table[0]
 
 
-def _significant(value: float, digits: int) -> str:
+def _significant(value: float, digits: int, whole: bool) -> str:
+    """whole: a whole number stands as one, without digits after the point."""
     if not math.isfinite(value):
         return "inf" if value > 0 else "-inf"
-    if abs(value) < 1e4 and value == int(value):
+    if value == 0 or (whole and abs(value) < 1e4 and value == int(value)):
         return str(int(value))
     if 10**digits <= abs(value) < 1e4:
         return f"{value:.0f}"
