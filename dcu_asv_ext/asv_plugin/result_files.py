@@ -140,7 +140,7 @@ def read_file(
     made.notes += notes
     if len(own) < len(records):
         made.notes.append(
-            f"{len(records) - len(own)} lines of the evidence of {commit[:8]} are of another commit"
+            f"the evidence of {commit[:8]} ({made.env}) has lines of another commit: {len(records) - len(own)}"
         )
     return made
 

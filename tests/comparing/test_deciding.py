@@ -134,7 +134,8 @@ class TestOrder:
     def test_by_what_matters(self):
         names = {
             "a": (BASE, side(1.1, 1.101, 1.099, 1.1005, 1.0995)), "b": (BASE, SLOWER),
-            "c": (BASE, TestWithoutStatistics.FAILED), "d": (BASE, FASTER), "e": (BASE, NOISY), "f": (BASE, SAME), "g": (BASE, replace(SAME, conflict="no")),
+            "c": (BASE, TestWithoutStatistics.FAILED), "d": (BASE, FASTER),
+            "e": (BASE, NOISY), "f": (BASE, SAME), "g": (BASE, replace(SAME, conflict="no")),
             "h": (BASE, TestWithoutStatistics.MISSING),
         }  # fmt: skip
         before = results({**{n: pair[0] for n, pair in names.items()}, "i": BASE})

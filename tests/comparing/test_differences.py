@@ -43,7 +43,8 @@ def test_what_changes_results_forbids_the_comparison(name):
     "name",
     [
         "software.numpy", "software.asv", "host.load_1min", "device.temperature_c", "device.index",
-        "device.pci_bus_id", "machine.ram", "machine.os", "environment.HIP_VISIBLE_DEVICES", "environment.DCU_ASV_DEVICE",
+        "device.pci_bus_id", "machine.ram", "machine.os", "environment.HIP_VISIBLE_DEVICES",
+        "environment.DCU_ASV_DEVICE",
     ],
 )  # fmt: skip
 def test_what_hardly_does_is_only_shown(name):
