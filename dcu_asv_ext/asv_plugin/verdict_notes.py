@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..comparing.figures import count, percent
@@ -20,7 +21,7 @@ _WORDS = {
     INCONCLUSIVE: "inconclusive",
     NOT_COMPARABLE: "not comparable",
 }
-#: Reasons and differences listed before the rest is only counted.
+#: Reasons, differences and notes listed before the rest is only counted.
 _LISTED = 6
 
 
@@ -30,7 +31,7 @@ def asv_decided(rule: str) -> str:
 
 
 def notes(table: Table, before: str, after: str) -> str:
-    lines = ["", f"Decided by dcu-asv from rounds, not by asv's rule: {_rule(table.margins)}."]
+    lines = ["", f"Decided by dcu-asv, not by asv's rule: {_rule(table.margins)}."]
     verdicts = Counter(verdict for verdict, _ in table.decided.values())
     if verdicts:
         lines.append(
@@ -41,6 +42,7 @@ def notes(table: Table, before: str, after: str) -> str:
         lines.append("  inconclusive (~ in the table): more rounds would tell, dcu-asv compare says how many")
     lines += _sources(table)
     lines += _differences(table)
+    lines += _listed([f"  {note}" for report in table.reports.values() for note in report.notes], "note")
     lines.append(f"  Intervals, reasons and rounds: dcu-asv compare {before[:8]} {after[:8]}")
     return "\n".join(lines)
 
@@ -64,11 +66,8 @@ def _refusals(table: Table) -> list[str]:
         for verdict, reason in table.decided.values()
         if verdict == NOT_COMPARABLE and reason not in guarded
     )
-    lines += [f"  not comparable: {reason} ({number})" for reason, number in reasons.most_common(_LISTED)]
-    rest = len(reasons) - _LISTED
-    if rest > 0:
-        lines.append(f"  not comparable: {count(rest, 'more reason')}")
-    return lines
+    counted = [f"  not comparable: {reason} ({number})" for reason, number in reasons.most_common()]
+    return lines + _listed(counted, "reason")
 
 
 def _sources(table: Table) -> list[str]:
@@ -94,13 +93,20 @@ def _differences(table: Table) -> list[str]:
     for where, report in table.reports.items():
         for one in report.differences:
             found.setdefault(one, where)
-    listed = [
-        f"  {_at(table, where)}differs besides the commit: {one.name}: {one.before} -> {one.after}"
-        for one, where in found.items()
-    ]
-    if len(listed) > _LISTED:
-        listed[_LISTED:] = [f"  {len(listed) - _LISTED} more differences"]
-    return listed
+    return _listed(
+        [
+            f"  {_at(table, where)}differs besides the commit: {one.name}: {one.before} -> {one.after}"
+            for one, where in found.items()
+        ],
+        "difference",
+    )
+
+
+def _listed(lines: Sequence[str], word: str) -> list[str]:
+    """Each line once, and no more than a reader takes in."""
+    lines = list(dict.fromkeys(lines))
+    rest = len(lines) - _LISTED
+    return lines if rest <= 0 else [*lines[:_LISTED], f"  and {count(rest, 'more ' + word)}"]
 
 
 def _at(table: Table, where: Where) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -238,6 +239,25 @@ class TestNotes:
         text = said(self.one(differences=[differs]))
         assert "differs besides the commit: device.driver: 5.1 -> 5.2" in text
 
+    def test_a_long_list_is_cut(self) -> None:
+        differs = [Difference(f"software.package{i}", "1", "2", matters=False) for i in range(9)]
+        text = said(self.one(differences=differs))
+        assert text.count("differs besides the commit") == 6
+        assert "and 3 more differences" in text
+
+    def test_the_reports_notes(self) -> None:
+        assert (
+            said(self.one(notes=["measured from a changed tree"] * 2)).count("measured from a changed tree")
+            == 1
+        )
+
+    def test_where_more_is_better(self) -> None:
+        made = self.one()
+        assert "also where more is better" not in said(made)
+        (report,) = made.reports.values()
+        report.rows = [replace(row, series=replace(row.series, better="higher")) for row in report.rows]
+        assert "+ is worse and - is better, also where more is better" in said(made)
+
     def test_where_there_are_no_rounds(self) -> None:
         assert "1 of 1 without rounds of ours" in said(self.one(source=SAMPLES))
         assert "without rounds" not in said(self.one())
@@ -247,3 +267,87 @@ class TestNotes:
         text = said(table(entries, entries, {"s.f.latency": (NOT_COMPARABLE, "moved")}, refused="moved"))
         assert "[box/a] moved" in text
         assert "[box/b] moved" in text
+
+
+class TestAroundAsvsTable:
+    """What asv's print_table is called with, and what comes of it."""
+
+    def call(self, monkeypatch: pytest.MonkeyPatch, verdict: str, rule: str = "dcu", **given: Any) -> Any:
+        def decide(made: Table, conf: Any) -> None:
+            for where, place in verdicts._numbers(made.before):
+                made.decided[where, place] = (verdict, "")
+
+        def print_table(**arguments: Any) -> tuple[bool, bool]:
+            """As asv's, as far as the marks go: the last argument is what came back for each row."""
+            self.seen = arguments
+            if rule == "asv" or not arguments["use_stats"]:
+                return False, False
+            rows = zip(*(list(arguments[f"resultset_{number}"]) for number in (1, 2)), strict=True)
+            worse = better = False
+            for before, after in rows:
+                if before[5] == after[5]:
+                    first, second = ((one[3][0], one[4][0]) for one in (before, after))
+                    better |= ask(0, 0, second, first, 1.1)
+                    worse |= ask(0, 0, first, second, 1.1)
+            return worse, better
+
+        def asvs(*_: Any) -> bool:
+            raise AssertionError("asv's own rule was asked")
+
+        ask = verdicts.is_result_better(asvs)
+        monkeypatch.setattr(verdicts, "_decide", decide)
+        one = tuple(entry("s.f.latency", 1.0))[:-1]
+        arguments = {
+            "cls": None,
+            "conf": None,
+            "hash_1": "a" * 40,
+            "hash_2": "b" * 40,
+            "factor": 1.1,
+            "use_stats": True,
+            "resultset_1": iter([one]),
+            "resultset_2": iter([one]),
+            "machine": None,
+            "env_names": None,
+        }
+        return verdicts.decided(print_table, {**arguments, **given}, rule)
+
+    @pytest.mark.parametrize(
+        ("verdict", "worse_better"),
+        [
+            (REGRESSION, (True, False)),
+            (IMPROVEMENT, (False, True)),
+            (INCONCLUSIVE, (False, False)),
+            (NO_CHANGE, (False, False)),
+        ],
+    )
+    def test_the_exit_status_follows_our_verdicts(
+        self, monkeypatch: pytest.MonkeyPatch, verdict: str, worse_better: tuple[bool, bool]
+    ) -> None:
+        assert self.call(monkeypatch, verdict) == worse_better
+        assert not verdicts._TABLES
+
+    def test_nothing_comparable_is_not_nothing_changed(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def run(cls: Any, conf: Any) -> bool:
+            worse, _ = self.call(monkeypatch, NOT_COMPARABLE)
+            return bool(worse)
+
+        assert verdicts.continuous_run(run)(None, None) == 4
+        out = capsys.readouterr().out
+        assert "1 not comparable" in out
+        assert not verdicts._TABLES
+
+    @pytest.mark.parametrize(("rule", "given"), [("asv", {}), ("dcu", {"use_stats": False})])
+    def test_asvs_own_rule_gets_asvs_own_arguments(
+        self, monkeypatch: pytest.MonkeyPatch, rule: str, given: dict[str, Any]
+    ) -> None:
+        sides = {"resultset_1": iter([]), "resultset_2": iter([])}
+        assert self.call(monkeypatch, REGRESSION, rule, **given, **sides) == (False, False)
+        assert self.seen["resultset_1"] is sides["resultset_1"]
+
+    def test_outside_a_table_asv_decides(self) -> None:
+        asked = []
+        better = verdicts.is_result_better(lambda *given: asked.append(given) or 1)
+        assert better(1.0, 2.0, None, None, 1.1) is True
+        assert asked == [(1.0, 2.0, None, None, 1.1, True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from .prepared import Prepared, rounds_of
+from .workbench import Workbench
 
 pytestmark = pytest.mark.e2e
 
@@ -141,3 +143,115 @@ class TestCompare:
         assert marks(out)[names[0]] == "+"
         assert "8 of 8 without rounds of ours" in out
         assert "+" not in {mark for name, mark in marks(out).items() if name != names[0]}
+
+
+STEPS = {"suite.steady": 1.0, "suite.slower": 1.2, "suite.faster": 0.9}
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Prepared, list[str]]:
+    """Twenty commits; `slower` and `faster` change at the eleventh, and a benchmark of another suite at the sixth."""
+    made = Prepared(tmp_path_factory.mktemp("history"))
+    commits = made.commits(20)
+    for place, commit in enumerate(commits):
+        ours = {
+            name: rounds_of(1e-3 * (level if place >= 10 else 1.0), seed=100 * i + place)
+            for i, (name, level) in enumerate(STEPS.items())
+        }
+        plain = {"suite.time_plain": rounds_of(2e-3 if place >= 5 else 1e-3, 1, seed=900 + place)[0]}
+        made.write(commit, ours, plain, hours=place)
+    return made, commits
+
+
+def regressions(made: Prepared) -> dict[str, list[Any]]:
+    """Benchmark -> (commit before, or None where it is the one before; commit after; value before; best after)."""
+    html = made.suite / "html"
+    index = json.loads((html / "index.json").read_text())["revision_to_hash"]
+    found = {}
+    for name, _, _, _, _, _, jumps in json.loads((html / "regressions.json").read_text())["regressions"]:
+        found[name] = [[index.get(str(a)), index[str(b)], old, new] for a, b, old, new in jumps]
+    return found
+
+
+class TestPublish:
+    def test_the_regressions_are_our_change_points(self, history: tuple[Prepared, list[str]]) -> None:
+        made, commits = history
+        out = made.asv("publish", "--no-pull")
+        assert "Steps are the change points of dcu-asv" in out
+        found = regressions(made)
+        assert {name: jumps[0][:2] for name, jumps in found.items()} == {
+            "suite.slower.latency": [None, commits[10]],
+            "suite.time_plain": [None, commits[5]],
+        }
+        before, after = found["suite.slower.latency"][0][2:]
+        assert before == pytest.approx(1e-3, rel=0.01)
+        assert after == pytest.approx(1.2e-3, rel=0.01)
+        assert "suite.slower.latency" in (made.suite / "html" / "regressions.xml").read_text()
+
+    def test_thresholds_are_asvs(self, history: tuple[Prepared, list[str]]) -> None:
+        made, _ = history
+        made.set_up(regressions_thresholds={".*latency": 0.25})
+        try:
+            made.asv("publish", "--no-pull")
+        finally:
+            made.set_up()
+        assert set(regressions(made)) == {"suite.time_plain"}
+
+    def test_asvs_own_steps(self, history: tuple[Prepared, list[str]]) -> None:
+        made, _ = history
+        made.set_up(plugins=[])
+        made.asv("publish", "--no-pull")
+        plain = regressions(made)
+        made.set_up(dcu={"verdict": "asv"})
+        try:
+            out = made.asv("publish", "--no-pull")
+        finally:
+            made.set_up()
+        assert "change points of dcu-asv" not in out
+        assert regressions(made) == plain
+
+
+class TestImports:
+    """Commands that only read results stay quick to start."""
+
+    @pytest.mark.parametrize(
+        ("command", "forbidden"),
+        [
+            ("show", ("numpy", "scipy", "torch")),
+            ("rm -y commit_hash=0000", ("numpy", "scipy", "torch")),
+            ("compare --no-stats {0} {1}", ("numpy", "scipy", "torch")),
+            ("compare {0} {1}", ("scipy.stats", "torch")),
+            ("publish --no-pull", ("scipy.stats", "torch")),
+        ],
+    )
+    def test_of(self, history: tuple[Prepared, list[str]], command: str, forbidden: tuple[str, ...]) -> None:
+        made, commits = history
+        arguments = command.format(*commits[9:11]).split()
+        out = made.asv(*arguments, PYTHONPROFILEIMPORTTIME="1")
+        imported = set(re.findall(r"^import time:.*\|\s*(\S+)$", out, re.MULTILINE))
+        assert {"asv.commands.run", "dcu_asv_ext.asv_plugin.hooks"} <= imported
+        assert not imported & set(forbidden)
+
+
+SUITE = """
+import dcu_asv_ext as dcu
+import tinyproj
+
+@dcu.benchmark(metrics=["latency"], rounds=3, repeat=3)
+def step():
+    return tinyproj.work()
+"""
+PROJECT = "import time, torch\ndef work():\n    time.sleep({seconds})\n    return torch.ones(4)\n"
+
+
+def test_continuous_ends_as_our_verdicts_say(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path, SUITE)
+    quick = bench.commit({"tinyproj.py": PROJECT.format(seconds=0.004)})
+    slow = bench.commit({"tinyproj.py": PROJECT.format(seconds=0.012)})
+    out = bench.asv("continuous", "--interleave-rounds", quick, slow, code=1)
+    assert marks(out) == {"suite.step": "+"}
+    assert "1 worse" in out
+    assert "PERFORMANCE DECREASED" in out
+    out = bench.asv("continuous", "--interleave-rounds", slow, quick, code=0)
+    assert marks(out) == {"suite.step": "-"}
+    assert "PERFORMANCE INCREASED" in out
