@@ -102,9 +102,8 @@ def from_files(wanted: Wanted) -> Chosen:
     return Chosen([load_file(wanted.before)], [load_file(wanted.after)])
 
 
-def from_project(project: Project, wanted: Wanted, match: Match | None = None) -> Chosen:
-    """match: which keys of the history are wanted. Raises WrongUse, NothingComparable, and ResultsError for a name
-    that is no commit."""
+def from_project(project: Project, wanted: Wanted) -> Chosen:
+    """Raises WrongUse, NothingComparable, and ResultsError for a name that is no commit."""
     commit = project.resolve(wanted.before)
     if wanted.after is None:
         machine = _machine(project, wanted.machines, (commit, wanted.before))
@@ -122,15 +121,15 @@ def from_project(project: Project, wanted: Wanted, match: Match | None = None) -
             f"both sides are the results of {commit[:8]}; "
             f"dcu-asv compare --self {wanted.before} compares one commit with itself"
         )
-    return Chosen(before, after, _history(project, before, match) if wanted.history else [])
+    return Chosen(before, after, _history(project, before) if wanted.history else [])
 
 
-def one_commit(project: Project, wanted: Wanted, match: Match | None = None) -> Chosen:
+def one_commit(project: Project, wanted: Wanted) -> Chosen:
     """Of `before` alone, in all its environments on one machine; there is no other side."""
     commit = project.resolve(wanted.before)
     (machine,) = _machine(project, wanted.machines, (commit, wanted.before))
     found = _results(project, commit, wanted.before, machine, _of(wanted.envs, 0))
-    return Chosen(found, [], _history(project, found, match) if wanted.history else [])
+    return Chosen(found, [], _history(project, found) if wanted.history else [])
 
 
 def _of(given: Sequence[str], place: int) -> str | None:
@@ -207,14 +206,14 @@ def _newest(project: Project, commit: str, name: str, machine: str) -> str:
     return found[-1].commit
 
 
-def _history(project: Project, sets: Sequence[ResultSet], match: Match | None) -> list[ResultSet]:
+def _history(project: Project, sets: Sequence[ResultSet]) -> list[ResultSet]:
     """Results of the commits before those of `sets`, in commit order."""
     from ..asv_plugin.results import ResultsError
 
     found = []
     for one in sets:
         try:
-            found += project.history(one.machine, one.env, one.commit, match=match, newest=HISTORY + 1)
+            found += project.history(one.machine, one.env, one.commit, newest=HISTORY + 1)
         except ResultsError:  # a commit that only the results know
-            found += project.history(one.machine, one.env, match=match)
+            found += project.history(one.machine, one.env)
     return found

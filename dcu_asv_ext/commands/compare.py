@@ -10,7 +10,6 @@ from ..comparing.model import ComparisonError
 from ..comparing.outcome import FINE, NOTHING_COMPARABLE, WRONG_USE, exit_code
 from .choosing import (
     Chosen,
-    Match,
     NothingComparable,
     Wanted,
     WrongUse,
@@ -79,14 +78,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REGEX",
         action="append",
         default=[],
-        help="only benchmarks where it is found in module.function.metric(params); repeatable",
+        help="show only benchmarks where it is found in module.function.metric(params); repeatable "
+        "(what is shown does not change what is decided)",
     )
     add(
         "--metric",
         metavar="NAME",
         action="append",
         default=[],
-        help="only this metric, such as latency or peak_allocated; repeatable",
+        help="show only this metric, such as latency or peak_allocated; repeatable",
     )
     add("--no-history", action="store_true", help="do not learn the noise from earlier commits")
     add_decision_arguments(parser)
@@ -140,7 +140,7 @@ def _compare(wanted: Wanted, options: argparse.Namespace) -> int:
     from ..comparing.deciding import report
 
     match = matcher(options.bench, options.metric)
-    chosen, notes = _chosen(wanted, options, match)
+    chosen, notes = _chosen(wanted, options)
     check_selected([*chosen.before, *chosen.after], match)
     found = report(
         chosen.before,
@@ -149,8 +149,9 @@ def _compare(wanted: Wanted, options: argparse.Namespace) -> int:
         vary=options.vary,
         margin=options.margin,
         equivalence=options.equivalence,
-        match=match,
     )
+    # Chosen afterwards: what is looked at must not change what is decided.
+    found.rows = [row for row in found.rows if match is None or match(row.key)]
     found.notes += notes
     found.settings = {**found.settings, **_asked(options), "history": _commits(chosen)}
     if not wanted.files:
@@ -176,7 +177,7 @@ def _self_check(wanted: Wanted, options: argparse.Namespace) -> int:
     from ..comparing.selfcheck import FEWEST_ROUNDS, selfcheck
 
     match = matcher(options.bench, options.metric)
-    chosen, _ = _chosen(wanted, options, match)
+    chosen, _ = _chosen(wanted, options)
     check_selected(chosen.before, match)
     found = selfcheck(
         chosen.before,
@@ -199,7 +200,7 @@ def _why_nothing(refused: str) -> str:
     return f"not comparable: {refused}" if refused else "nothing could be compared"
 
 
-def _chosen(wanted: Wanted, options: argparse.Namespace, match: Match | None) -> tuple[Chosen, list[str]]:
+def _chosen(wanted: Wanted, options: argparse.Namespace) -> tuple[Chosen, list[str]]:
     """What is compared, and what was passed over in finding it."""
     from ..asv_plugin.results import Project
 
@@ -207,4 +208,4 @@ def _chosen(wanted: Wanted, options: argparse.Namespace, match: Match | None) ->
         return from_files(wanted), []
     project = Project.open(options.config)
     choose = one_commit if options.itself else from_project
-    return choose(project, wanted, match), project.notes
+    return choose(project, wanted), project.notes

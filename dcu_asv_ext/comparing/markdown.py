@@ -75,8 +75,7 @@ def _refusal(report: Report) -> Iterator[str]:
     view = showing.advice(report)
     lines = [*_table(view.lines, report), *_bullets([line for fold in view.folds for line in fold.lines])]
     if view.lines or view.folds:
-        shift = "" if report.shift is None else f" of {figures.ratio(report.shift)}"
-        yield from _folded(f"Advice, no verdict: after the suite's common shift{shift} is taken out", lines)
+        yield from _folded(f"Advice, no verdict: {showing.advised(report)}", lines)
 
 
 def _rest(view: View, report: Report) -> Iterator[str]:

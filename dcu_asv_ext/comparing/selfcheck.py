@@ -105,17 +105,15 @@ def selfcheck(
 ) -> SelfCheck:
     """Decide on every split (or `most` random ones) of the rounds of `sets`, as if the halves were two commits.
 
-    history: as in `deciding.report`. A series needs 4 rounds; the others are counted in `too_few`.
+    history: as in `deciding.report`. match: what is told of; all is decided on. A series needs 4 rounds; the others
+    are counted in `too_few`.
     """
     made = SelfCheck(sets, margin=margin, equivalence=equivalence, seed=seed)
     sizes = {
-        (one.env, key): len(one.sides[key].rounds)
-        for one in sets
-        for key in one.sides
-        if _wanted(one, key, match)
+        (one.env, key): len(one.sides[key].rounds) for one in sets for key in one.sides if _wanted(one, key)
     }
     usable = {place: size for place, size in sizes.items() if size >= FEWEST_ROUNDS}
-    made.too_few = len(sizes) - len(usable)
+    made.too_few = sum(match is None or match(key) for _, key in sizes.keys() - usable.keys())
     if not usable:
         return made
     orders, made.possible = splits(max(usable.values()), most, seed)
@@ -132,6 +130,7 @@ def selfcheck(
     ]
     rows: dict[tuple[str, Key], list[Row]] = {}
     for found in reports:
+        found.rows = [row for row in found.rows if match is None or match(row.key)]
         for row in found.rows:
             rows.setdefault((row.env, row.key), []).append(row)
     made.detections = [_detection(key, env, same, made) for (env, key), same in sorted(rows.items())]
@@ -141,8 +140,8 @@ def selfcheck(
     return made
 
 
-def _wanted(one: ResultSet, key: Key, match: Callable[[Key], bool] | None) -> bool:
-    return (match is None or match(key)) and one.sides[key].state == OK and not one.sides[key].conflict
+def _wanted(one: ResultSet, key: Key) -> bool:
+    return one.sides[key].state == OK and not one.sides[key].conflict
 
 
 def splits(rounds: int, most: int, seed: int) -> tuple[list[tuple[int, ...]], int]:

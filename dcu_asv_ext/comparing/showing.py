@@ -149,6 +149,13 @@ def _without_number(row: Row) -> bool:
     return not any(side is not None and side.state == OK for side in (row.before, row.after))
 
 
+def advised(report: Report) -> str:
+    """What the advice's rows are."""
+    if report.shift is None:
+        return "the refused rows as they would have been decided"
+    return f"the refused rows once the suite's common shift, {figures.ratio(report.shift)}, is taken out"
+
+
 def _line(row: Row) -> Line:
     return Line(row, row.verdict, row.reason, row.comparison)
 

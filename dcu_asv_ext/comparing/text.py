@@ -58,10 +58,8 @@ def _refusal(report: Report, style: Style) -> Iterator[str]:
         yield from style.wrapped(f"Refused: {report.refused}")
     view = showing.advice(report, style.everything)
     if view.lines or view.folds:
-        shift = "" if report.shift is None else f" of {figures.ratio(report.shift)}"
-        advice = "the rows that were refused, after the suite's common shift"
         yield ""
-        yield from style.wrapped(f"Advice, no verdict: {advice}{shift} is taken out.")
+        yield from style.wrapped(f"Advice, no verdict: {showing.advised(report)}.")
         yield from _rows(view, report, style)
 
 

@@ -109,6 +109,7 @@ def test_the_guards_sentence_and_its_advice() -> None:
     text = render(report(refused, refused="the machine changed", shift=1.3))
     assert "> **Refused:** the machine changed" in text
     assert (
-        "<summary>Advice, no verdict: after the suite's common shift of 1.300 is taken out</summary>" in text
+        "<summary>Advice, no verdict: the refused rows once the suite's common shift, 1.300, is taken out</summary>"
+        in text
     )
     assert "**1 not comparable**" in text

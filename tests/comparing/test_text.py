@@ -108,7 +108,7 @@ def test_the_guards_sentence_and_its_advice() -> None:
     rows = [row("a", "not comparable", found, corrected=found, reason="the machine changed")]
     text = lines(*rows, refused="the machine changed: the suite moved by 30 %", shift=1.3)
     assert "Refused: the machine changed: the suite moved by 30 %" in text
-    advice = text.index(line(text, "Advice, no verdict:", "common shift of 1.300"))
+    advice = text.index(line(text, "Advice, no verdict:", "common shift, 1.300, is"))
     assert text[advice + 2].startswith("no change  a latency")
     assert text[-1] == "1 not comparable"
 
