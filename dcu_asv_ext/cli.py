@@ -25,6 +25,7 @@ COMMANDS = {
         "quickstart",
         "write a configuration and a first benchmark into a repository",
     ),
+    "compare": ("commands.compare", "tell what changed between two commits, and how sure that is"),
 }
 
 _DESCRIPTION = """\
