@@ -62,6 +62,7 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (compare, "_is_result_better", ("a", "b", "a_ss", "b_ss", "factor", "use_stats")),
     (continuous.Continuous, "run", ("conf",)),
     (graph.GraphSet, "detect_steps", ("pool", "dots")),
+    (graph.Graph, "get_data", ()),
     (graph, "_compute_graph_steps", ("data",)),
     (regressions, "detect_regressions", ("steps", "threshold")),
     (Benchmarks, "filter_out", ("skip",)),

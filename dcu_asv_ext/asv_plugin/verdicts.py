@@ -14,11 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from asv import results, util
+from asv import util
 from asv.console import log
 from asv.repo import NoSuchNameError, get_repo
+from asv.results import get_filename, iter_results_for_machine_and_hash
 
-from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION
+from ..comparing.outcome import COMPARED, NOTHING_COMPARABLE
+from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NOT_COMPARABLE, REGRESSION
 
 if TYPE_CHECKING:
     from ..comparing.model import Key, Report, ResultSet, Row
@@ -28,11 +30,6 @@ if TYPE_CHECKING:
 ASV_FACTOR = 1.1
 MARGIN = 0.01
 EQUIVALENCE = 0.05
-
-#: Exit code of `asv continuous` when nothing could be compared.
-NOTHING_COMPARABLE = 4
-
-_COMPARED = frozenset({REGRESSION, IMPROVEMENT, NO_CHANGE, INCONCLUSIVE})
 
 #: A row of asv's table: asv's benchmark name and its parameters.
 Place = tuple[str, tuple[str, ...]]
@@ -153,7 +150,7 @@ class Table:
 
     @property
     def compared(self) -> bool:
-        return any(verdict in _COMPARED for verdict, _ in self.decided.values())
+        return any(verdict in COMPARED for verdict, _ in self.decided.values())
 
 
 def _where(entry: Entry) -> Where:
@@ -187,7 +184,7 @@ def _only(found: ResultSet, places: set[Place]) -> ResultSet:
 def _verdict(row: Row | None) -> tuple[str, str]:
     if row is None:
         return NOT_COMPARABLE, "no rounds of it were found"
-    if row.verdict in _COMPARED:
+    if row.verdict in COMPARED:
         return row.verdict, row.reason
     # asv's file has numbers on both sides and the evidence says otherwise.
     reason = row.reason if row.verdict == NOT_COMPARABLE else f"{row.verdict}: {row.reason}"
@@ -204,7 +201,7 @@ def _entries(given: Mapping[str, Any], number: int) -> list[Entry]:
 
 def _stored(conf: Any, commit: str, machine: str, env_names: Any) -> Iterator[Entry]:
     """The results of a commit on a machine, as asv's own table reads them."""
-    for one in results.iter_results_for_machine_and_hash(conf.results_dir, machine, commit):
+    for one in iter_results_for_machine_and_hash(conf.results_dir, machine, commit):
         if env_names is not None and one.env_name not in env_names:
             continue
         for name in one.get_all_result_keys():
@@ -310,7 +307,7 @@ class _Files:
     def results(self, entry: Entry) -> ResultSet:
         from .results import load_file
 
-        return load_file(self._folder / results.get_filename(entry.machine, entry.commit, entry.env))
+        return load_file(self._folder / get_filename(entry.machine, entry.commit, entry.env))
 
     def history(self, before: ResultSet) -> Sequence[ResultSet]:
         """What was measured before a commit; on the first branch where the repository does not know the commit."""
