@@ -6,6 +6,7 @@ asv is imported where it is needed: importing it takes longer than most of what 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,7 @@ _ASV_TYPES = {
 
 _NO_RESULTS = frozenset({"machine.json", "benchmarks.json"})
 _COMMIT = re.compile(r'"commit_hash":\s*"([^"]+)"')
+_START = re.compile(r'\{"benchmark":\s*("[^"\\]*"),\s*"params":\s*(\{[^{}]*\})')
 _DATE = re.compile(r'"date":\s*(\d+)')
 
 
@@ -102,7 +104,7 @@ def read_file(
     evidence = Evidence()
     if file.evidence is not None:
         with _reading(file.evidence):
-            evidence = read(file.evidence)
+            evidence = read(file.evidence, _line_filter(match))
     records, torn = evidence.records, evidence.skipped
     if file.result is None:
         place = file.evidence
@@ -146,6 +148,24 @@ def read_file(
 
 
 # ---- asv's files
+
+
+def _line_filter(match: Match | None) -> Callable[[str], bool] | None:
+    """Whether an evidence line may hold a key that is wanted, told from its beginning, since parsing takes long."""
+    if match is None:
+        return None
+
+    def wanted(line: str) -> bool:
+        start = _START.match(line)
+        if start is None:
+            return True
+        try:
+            benchmark, params = (json.loads(part) for part in start.groups())
+        except ValueError:
+            return True
+        return any(match(Key(benchmark, metric, tuple(params.values()))) for metric in METRICS)
+
+    return wanted
 
 
 def list_files(folder: Path) -> list[ResultFile]:

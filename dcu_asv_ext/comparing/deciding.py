@@ -47,6 +47,7 @@ def report(
     vary: Sequence[str] = (),
     margin: float = 0.01,
     equivalence: float = 0.05,
+    fdr: float = 0.05,
     match: Callable[[Key], bool] | None = None,
 ) -> Report:
     """Compare two sides, environment by environment.
@@ -64,7 +65,7 @@ def report(
     made = Report(before, after, differences=found)
     made.settings = {"margin": margin, "equivalence": equivalence, "vary": list(vary)}
     declared = any(one.declared for one in found)
-    options = {"margin": margin, "equivalence": equivalence}
+    options = {"margin": margin, "equivalence": equivalence, "fdr": fdr}
     good = [row for row in rows if row.comparable and not row.refused]
     refused = [row for row in rows if row.comparable and row.refused]
     _compare(made, good, history, guard=not declared, options=options)

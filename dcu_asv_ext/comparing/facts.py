@@ -30,13 +30,13 @@ def record_facts(record: Mapping[str, Any]) -> dict[str, str]:
     device, software = record["device"], record["software"]
     found: dict[str, Any] = {}
     _flatten("device", {k: v for k, v in device.items() if k not in _DEVICE_ELSEWHERE}, found)
-    _flatten("software", software.get("packages") or {}, found)
+    _flatten("software", software.get("packages"), found)
     # torch tells more of itself than its package's version does: the vendor's build, its commit.
     _flatten("software", {k: device.get(k) for k in ("torch", "torch_git", "dtk")}, found)
     _flatten("software", {_runtime_name(device): device.get("runtime")}, found)
-    _flatten("software.toolkit", device.get("toolkits") or {}, found)
-    _flatten("environment", device.get("visible") or {}, found)
-    _flatten("environment", software.get("environment") or {}, found)
+    _flatten("software.toolkit", device.get("toolkits"), found)
+    _flatten("environment", device.get("visible"), found)
+    _flatten("environment", software.get("environment"), found)
     switches: dict[str, Any] = {}
     _flatten("switches", record["switches"], switches)
     found.update({k: v for k, v in switches.items() if k.partition(".")[2] not in _OF_ONE_MEASUREMENT})
@@ -89,13 +89,13 @@ def _one(name: str, values: list[str]) -> str:
     return "mixed: " + "; ".join(sorted(parts))
 
 
-def _flatten(prefix: str, given: Mapping[str, Any], found: dict[str, Any]) -> None:
+def _flatten(prefix: str, given: Any, found: dict[str, Any]) -> None:
     """None is a fact that could not be told, which is none."""
-    for name, value in given.items():
-        if isinstance(value, Mapping):
+    if isinstance(given, Mapping):
+        for name, value in given.items():
             _flatten(f"{prefix}.{name}", value, found)
-        elif value is not None:
-            found[f"{prefix}.{name}"] = value
+    elif given is not None:
+        found[prefix] = given
 
 
 def _runtime_name(device: Mapping[str, Any]) -> str:

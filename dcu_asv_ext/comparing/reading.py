@@ -75,8 +75,9 @@ def read_results(
 ) -> ResultSet:
     """Everything that was kept of one (machine, commit, environment).
 
-    torn: lines of the evidence that could not be read. steady: cut what is not steady from the latencies (a history
-    is read whole: its levels are those that asv publishes). match: which keys are wanted (None: all).
+    torn: lines of the evidence that could not be read. steady: cut what is not steady from the latencies; a history
+    is read without it and without the sides' facts: its levels are those that asv publishes. match: which keys are
+    wanted (None: all).
     """
     sound = [record for record in records if is_sound(record)]
     torn += len(records) - len(sound)
@@ -117,21 +118,35 @@ def read_results(
     return found
 
 
+#: What belongs into a record's fields.
 _SHAPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("params", "times", "batch", "memory", "correctness", "versions"), dict),
     **dict.fromkeys(("device", "software", "switches", "input", "boundary"), dict),
     **dict.fromkeys(("round", "protocol"), int),
     **dict.fromkeys(("benchmark", "status"), str),
+    "session": (str, type(None)),
     "metrics": list,
 }
-_NUMBER = (int, float, type(None))
+_NUMBERS = {int, float, type(None)}
 
 
 def is_sound(record: Record) -> bool:
     """Whether a line that has evidence's fields also has what belongs into them."""
-    return all(isinstance(record[name], kind) for name, kind in _SHAPES.items()) and all(
-        isinstance(taken, list) and all(isinstance(one, _NUMBER) for one in taken)
-        for taken in record["times"].values()
+    if not all(isinstance(record[name], kind) for name, kind in _SHAPES.items()):
+        return False
+    if not isinstance(record.get("missing", {}), dict):
+        return False
+    texts = [*record["params"].values(), *record["metrics"]]
+    figures = [
+        *record["batch"].values(),
+        *map(record["memory"].get, METRICS),
+        *map(record["correctness"].get, METRICS),
+    ]
+    taken = record["times"].values()
+    return (
+        set(map(type, texts)) <= {str}
+        and set(map(type, figures)) <= _NUMBERS
+        and all(isinstance(one, list) and set(map(type, one)) <= _NUMBERS for one in taken)
     )
 
 
@@ -241,7 +256,7 @@ def _evidence_side(group: _Group, metric: str, entry: Recorded | None, asv_round
         version=version,
         protocol=protocols[-1],
         notes=tuple(notes),
-        facts=group.facts_of(records),
+        facts=group.facts_of(records) if steady else {},
         conflict=f"its rounds were measured by different protocols ({protocols})" if protocols[1:] else "",
     )
 

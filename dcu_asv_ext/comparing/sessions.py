@@ -81,5 +81,7 @@ def _samples(kept: Sequence[Kept]) -> list[float]:
 
 
 def _same(own: Sequence[float], others: Sequence[float]) -> bool:
+    if list(own) == list(others):
+        return True
     pairs = zip(sorted(own), sorted(others), strict=True)
     return all(math.isclose(one, other, rel_tol=_ROUNDING) for one, other in pairs)

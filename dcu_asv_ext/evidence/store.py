@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,12 +90,12 @@ def iter_lines(path: str | os.PathLike[str]) -> Iterator[str]:
         yield from stream
 
 
-def read(path: str | os.PathLike[str]) -> Evidence:
-    """All measurements of a file; a missing file has none."""
+def read(path: str | os.PathLike[str], wanted: Callable[[str], bool] | None = None) -> Evidence:
+    """All measurements of a file; a missing file has none. wanted: which lines are parsed at all (None: all)."""
     found = Evidence()
     with suppress(FileNotFoundError):
         for line in iter_lines(path):
-            if not line.strip():
+            if not line.strip() or (wanted is not None and not wanted(line)):
                 continue
             record = parse_line(line)
             if record is None:

@@ -123,6 +123,18 @@ class TestOurs:
         assert "its run was stopped" in found.notes[0]
         assert found.sides[LATENCY].rounds[0].samples == (1.0, 2.0)
 
+    def test_evidence_of_other_benchmarks_than_those_wanted_is_not_parsed(self, folder, commit):
+        other = {**record(1, (7.0,)), "benchmark": "gemm.other"}
+        path = folder.evidence(
+            commit, record(1, (1.0,)), other, torn='{"benchmark": "gemm.other", "params": {}, '
+        )
+        found = load_file(path, match=lambda key: key.benchmark == FAMILY)
+        assert {key.benchmark for key in found.sides} == {FAMILY}
+        assert not any("could not be read" in note for note in found.notes)
+        everything = load_file(path)
+        assert {key.benchmark for key in everything.sides} == {FAMILY, "gemm.other"}
+        assert any("could not be read" in note for note in everything.notes)
+
     def test_torn_lines_and_those_of_another_commit_are_counted(self, folder, commit):
         path = folder.save(commit, results=_ours([1.0, 2.0]))
         evidence = folder.evidence(commit, record(1, (1.0, 2.0)), torn='{"benchmark": "gemm')
