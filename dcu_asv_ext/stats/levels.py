@@ -24,7 +24,7 @@ _WANDERS = 0.75
 #: The shortest level, unless it is that of the first slow calls.
 _SHORTEST = 3
 
-#: A sequence is cut into no more levels than about this; shorter ones are found at its beginning only.
+#: A sequence is cut into no more levels than about this; shorter ones are found at its ends only.
 _RESOLUTION = 100
 
 #: A split this unlikely among independent times is a hint that several changes hide each other.
@@ -139,8 +139,8 @@ class Levels:
         independent times as the residuals' autocorrelation leaves; Bonferroni over the places tried.
         """
         n = b - a
-        shortest = max(_SHORTEST, self.logs.size // _RESOLUTION)
-        at = np.arange(_SHORTEST if a == 0 else shortest, n - shortest + 1)
+        inner = max(_SHORTEST, self.logs.size // _RESOLUTION)
+        at = np.arange(_SHORTEST if a == 0 else inner, n - (_SHORTEST if b == self.logs.size else inner) + 1)
         if not at.size:
             return _NO_SPLIT
         logs = self.logs[a:b]

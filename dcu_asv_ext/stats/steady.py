@@ -67,12 +67,12 @@ def steady_state(
 ) -> SteadyState:
     """Find the steady segment of one process's times (seconds a call, in the order they were taken).
 
-    warm_up: how many leading entries are warm-up calls; `share` then counts the timed samples alone.
+    warm_up: how many leading entries are warm-up calls; shares are then shares of the timed samples alone.
     tolerance: levels this close (relative) are one level; a drift this small is none.
     significance: the chance at which noise alone is split, once per test.
     share: the least part of the samples that the last level must hold for the sequence to be steady.
     Entries that are None, not finite or zero were not measured: they are left out and counted in the reason.
-    A level that interrupts the last one, or ends the sequence, for less than a tenth of it or less than 5 samples
+    A level that interrupts the last one, or ends the sequence, for less than a tenth of the samples or less than 5
     is a pause, not a level. Raises ValueError for no entries, a negative time, and arguments out of range.
     """
     _check(len(times), warm_up, tolerance, significance, share)
@@ -83,11 +83,11 @@ def steady_state(
         level = median(seconds) if seconds.size else None
         return SteadyState(0, UNKNOWN, level, 0, f"{_few(seconds.size)}{note}")
     found = Levels(np.log(seconds), tolerance, significance)
-    start, steady = _last_level(found)
-    segments = _segments(found, start, places, len(times))
     timed = int(np.searchsorted(places, warm_up))
     if timed == seconds.size:
         timed = 0
+    start, steady = _last_level(found, seconds.size - timed)
+    segments = _segments(found, start, places, len(times))
     unsteady = _drift(found, start) or _too_short(seconds, start, timed, share)
     if unsteady:
         return SteadyState(None, NEVER, None, 0, unsteady + note, segments)
@@ -131,10 +131,10 @@ def _measured(times: Sequence[float | None]) -> tuple[Array, npt.NDArray[np.intp
     return seconds[places], places
 
 
-def _last_level(found: Levels) -> tuple[int, float]:
+def _last_level(found: Levels, timed: int) -> tuple[int, float]:
     """First sample of the last level, walking back over equal levels and over pauses; and the level (log)."""
     bounds, size = found.bounds, found.logs.size
-    long = max(min(FEW, size // 2), math.ceil(size / 10))
+    long = max(min(FEW, timed // 2), math.ceil(timed / 10))
     levels = [median(found.logs[a:b]) for a, b in pairwise(bounds)]
     here = max(i for i in range(len(levels)) if size - bounds[i] >= long)
     level = levels[here]

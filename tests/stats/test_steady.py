@@ -215,6 +215,14 @@ def test_only_timed_samples_count_for_the_share() -> None:
     assert kept == pytest.approx(timed)
 
 
+def test_few_timed_samples_after_a_long_warm_up_are_no_pause() -> None:
+    logs = normal(np.random.default_rng(19), 210, 0.01)
+    logs[200:] += 0.3
+    assert steady_state(times(logs)).kind == STEADY
+    state = steady_state(times(logs), warm_up=200)
+    assert (state.start, state.kind) == (200, SLOWDOWN)
+
+
 def test_steady_samples_never_returns_warm_up_calls() -> None:
     kept, state = steady_samples([0.002] * 30, warm_up=20)
     assert state.start == 0
