@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from .model import EVIDENCE, OK, Key, ResultSet, Series, Side
 
 if TYPE_CHECKING:
@@ -116,7 +117,12 @@ class Event:
     @property
     def worse(self) -> int:
         """How many members are regressions."""
-        return sum(one.kind == "regression" for one in self.members)
+        return sum(one.kind == REGRESSION for one in self.members)
+
+    @property
+    def kind(self) -> str:
+        """What most of its members are."""
+        return REGRESSION if 2 * self.worse >= len(self.members) else IMPROVEMENT
 
     @property
     def pending(self) -> bool:
@@ -145,8 +151,8 @@ class Restart:
 
 @dataclass
 class HistoryReport:
-    """commits: the branch, oldest first. timelines: every series looked at. since: changes up to this commit are left
-    out. notes: sentences on what was left out and why."""
+    """commits: the branch, oldest first. timelines: the series that are told of. chosen: they are not all there are.
+    since: changes up to this commit are left out. notes: sentences on what was left out and why."""
 
     branch: str
     commits: Sequence[Commit]
@@ -154,8 +160,22 @@ class HistoryReport:
     changes: list[Change] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     restarts: list[Restart] = field(default_factory=list)
+    chosen: bool = False
     since: Commit | None = None
     notes: list[str] = field(default_factory=list)
+
+
+def series_of(lines: Iterable[Timeline]) -> dict[tuple[str, str, Key], list[Timeline]]:
+    """The timelines of each (machine, environment, key): one for each version and protocol."""
+    found: dict[tuple[str, str, Key], list[Timeline]] = defaultdict(list)
+    for line in lines:
+        found[line.machine, line.env, line.key].append(line)
+    return found
+
+
+def short(lines: Iterable[Timeline]) -> int:
+    """How many series are too short to tell anything, in each of their versions."""
+    return sum(all(line.few for line in mine) for mine in series_of(lines).values())
 
 
 def value_of(side: Side) -> float | None:
@@ -163,8 +183,10 @@ def value_of(side: Side) -> float | None:
     asv's own value; None where there is no finite number."""
     if side.state != OK:
         return None
-    rounds = [statistics.median(one.samples) for one in side.rounds if one.samples]
-    value = statistics.median(rounds) if rounds and side.source == EVIDENCE else side.value
+    value = side.value
+    if side.source == EVIDENCE:
+        rounds = [statistics.median(one.samples) for one in side.rounds if one.samples]
+        value = statistics.median(rounds) if rounds else value
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -237,11 +259,8 @@ def changes_of(line: Timeline) -> list[Change]:
 
 def restarts(lines: Iterable[Timeline]) -> list[Restart]:
     """Where a key's next series takes over, oldest first; one that ends before its predecessor does is no restart."""
-    parts: dict[tuple[str, str, Key], list[Timeline]] = defaultdict(list)
-    for line in lines:
-        parts[line.machine, line.env, line.key].append(line)
     found: dict[tuple[int, str, str, str], set[str]] = defaultdict(set)
-    for (machine, env, key), mine in parts.items():
+    for (machine, env, key), mine in series_of(lines).items():
         mine.sort(key=lambda line: line.places[0])
         for earlier, later in itertools.pairwise(mine):
             if later.places[-1] < earlier.places[-1]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from .as_json import number
-from .history import Change, Event, HistoryReport, Restart, Timeline
+from .history import Change, Event, HistoryReport, Restart, Timeline, series_of, short
 from .history_text import ordered
 
 
 def to_json(report: HistoryReport, order: str, limit: int = 0, series: bool = False) -> dict[str, Any]:
     """order: of `history_text`. limit: so many changes and events, 0 for all. series: every series' values too."""
-    entries = ordered([*report.changes, *report.events], order)
+    entries: list[Change | Event] = ordered([*report.changes, *report.events], order)
     shown = entries[:limit] if limit else entries
     found: dict[str, Any] = {
         "branch": report.branch,
         "since": report.since and report.since.hash,
         "commits": len(report.commits),
-        "series": len(report.timelines),
-        "too_short": sum(one.few for one in report.timelines),
+        "series": len(series_of(report.timelines)),
+        "too_short": short(report.timelines),
         "changes": [_change(one, report) for one in shown if isinstance(one, Change)],
         "events": [_event(one, report) for one in shown if isinstance(one, Event)],
         "not_shown": len(entries) - len(shown),
@@ -50,6 +50,8 @@ def _event(one: Event, report: HistoryReport) -> dict[str, Any]:
         **_where(one, report),
         "machine": one.machine,
         "environment": one.env,
+        "unit": one.unit,
+        "kind": one.kind,
         "ratio": number(one.ratio),
         "moved": one.moved,
         "benchmarks": one.benchmarks,

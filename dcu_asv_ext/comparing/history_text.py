@@ -8,10 +8,11 @@ import statistics
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from . import figures
-from .history import Change, Event, HistoryReport, Timeline
+from .history import FEWEST, Change, Event, HistoryReport, Timeline, series_of, short
 from .sparkline import BLOCKS, sparkline, squeeze, window
 
 #: Orders: newest first, or largest change first.
@@ -29,6 +30,11 @@ _LEAST_SPAN = 0.10
 #: Median absolute deviation to standard deviation, for normal noise.
 _MAD_TO_SD = 1.4826
 _GAP = "  "
+#: Stands in the place of a verdict in the lines below an event.
+_MEMBER = "with it"
+_COLOURS = {REGRESSION: "31", IMPROVEMENT: "32"}
+
+_Entry = TypeVar("_Entry", bound=Change | Event)
 
 
 @dataclass(frozen=True)
@@ -41,13 +47,14 @@ class Style:
     order: str = DATE
     limit: int = 0
     quiet: bool = False
+    colour: bool = False
 
 
 def render(report: HistoryReport, style: Style) -> str:
     """The whole page, without a newline at its end."""
-    entries = ordered([*report.changes, *report.events], style.order)
+    entries: list[Change | Event] = ordered([*report.changes, *report.events], style.order)
     shown = entries[: style.limit] if style.limit else entries
-    page = _Page(report, style, [one for one in shown if isinstance(one, Change)])
+    page = _Page(report, style, list(_told(shown, report.chosen)))
     lines = [*_summary(report, style), ""]
     for _, group in itertools.groupby(shown, key=lambda one: one.place):
         lines += [*page.group(list(group)), ""]
@@ -59,7 +66,7 @@ def render(report: HistoryReport, style: Style) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def ordered(entries: Sequence[Change | Event], order: str) -> list[Change | Event]:
+def ordered(entries: Sequence[_Entry], order: str) -> list[_Entry]:
     """Newest or largest first; at one commit events first, then regressions, then improvements, largest first."""
 
     def weight(one: Change | Event) -> tuple[float, ...]:
@@ -69,30 +76,48 @@ def ordered(entries: Sequence[Change | Event], order: str) -> list[Change | Even
     return sorted(entries, key=weight, reverse=True)
 
 
+def _told(entries: Sequence[Change | Event], chosen: bool) -> Iterator[Change]:
+    """Everything that has a line with figures."""
+    for one in entries:
+        if isinstance(one, Change):
+            yield one
+        elif chosen:
+            yield from one.members
+
+
 def _summary(report: HistoryReport, style: Style) -> Iterator[str]:
+    since = f" since {report.since.short}" if report.since else ""
+    yield from _wrapped(f"{report.branch}{since}: {_counts(report)}.", style)
+    for machine, env in dict.fromkeys((one.machine, one.env) for one in report.timelines):
+        mine = [one for one in report.timelines if (one.machine, one.env) == (machine, env)]
+        places = sorted({place for one in mine for place in one.places})
+        first, last = report.commits[places[0]], report.commits[places[-1]]
+        few = short(mine)
+        too_short = f", {few:,} of them too short to tell" if few else ""
+        yield from _wrapped(
+            f"{machine}, {env}: {figures.count(len(series_of(mine)), 'series', 'series')}{too_short}, "
+            f"{figures.count(len(places), 'measured commit')} of {len(report.commits):,}, "
+            f"{_day(first.date)} to {_day(last.date)}.",
+            style,
+        )
+    for note in report.notes:
+        yield from _wrapped(note, style)
+
+
+def _counts(report: HistoryReport) -> str:
+    if all(one.few for one in report.timelines):
+        longest = max((len(one.values) for one in report.timelines), default=0)
+        return (
+            f"no series is long enough: a change point takes {FEWEST} values, and the longest has {longest}"
+        )
     kinds = [one.kind for one in report.changes]
-    pending = sum(one.pending for one in report.changes)
     told = [
         figures.count(kinds.count(REGRESSION), REGRESSION),
         figures.count(kinds.count(IMPROVEMENT), IMPROVEMENT),
         figures.count(len(report.events), "machine event"),
     ]
-    tail = f"; {pending} of the changes {'is' if pending == 1 else 'are'} pending" if pending else ""
-    since = f" since {report.since.short}" if report.since else ""
-    yield from _wrapped(f"{report.branch}{since}: {', '.join(told)}{tail}.", style)
-    for machine, env in dict.fromkeys((one.machine, one.env) for one in report.timelines):
-        mine = [one for one in report.timelines if (one.machine, one.env) == (machine, env)]
-        places = sorted({place for one in mine for place in one.places})
-        first, last = report.commits[places[0]], report.commits[places[-1]]
-        few = sum(one.few for one in mine)
-        short = f", {few:,} of them too short to tell" if few else ""
-        yield from _wrapped(
-            f"{machine}, {env}: {len(mine):,} series{short}, {figures.count(len(places), 'measured commit')} of "
-            f"{len(report.commits):,}, {_day(first.date)} to {_day(last.date)}.",
-            style,
-        )
-    for note in report.notes:
-        yield from _wrapped(note, style)
+    pending = sum(one.pending for one in report.changes) + sum(one.pending for one in report.events)
+    return f"{', '.join(told)}{f' ({pending} of them pending)' if pending else ''}"
 
 
 class _Page:
@@ -124,8 +149,11 @@ class _Page:
         for one in entries:
             notes = [] if shared else [self._range(one)]
             if one.pending:
-                notes.append("pending: too few commits follow to be sure that it stays")
-            yield from self._event(one) if isinstance(one, Event) else self._change(one)
+                notes.append(f"pending: {_pending(one)}")
+            if isinstance(one, Event):
+                yield from self._event(one)
+            else:
+                yield from self._change(one, one.kind)
             told = "; ".join(note for note in notes if note)
             if told:
                 yield from _wrapped(told, self.style, _GAP * 2)
@@ -135,12 +163,13 @@ class _Page:
         if number <= 1:
             return ""
         first, last = self.report.commits[one.after], self.report.commits[one.upto]
-        return f"can be any of {number:,} commits: git log {first.short}..{last.short}"
+        how = "git log " if isinstance(one, Change) else ""
+        return f"can be any of {number:,} commits: {how}{first.short}..{last.short}"
 
-    def _change(self, one: Change) -> Iterator[str]:
+    def _change(self, one: Change, kind: str) -> Iterator[str]:
         shown = _GAP.join(
             (
-                f"{one.kind:<{_KIND}}",
+                self._kind(kind),
                 f"{_ratio(one):<{self.ratios}}",
                 figures.left(_pair(one), self.pairs),
                 f"{self._picture(one):<{self.drawn + 1}}",
@@ -154,16 +183,25 @@ class _Page:
             yield f"{_GAP * 2}{shown}".rstrip()
 
     def _event(self, one: Event) -> Iterator[str]:
-        slower = sum(member.kind == REGRESSION for member in one.members)
         where = f" on {one.machine}, {one.env}" if self.several else ""
         moved = f"{one.moved:,} of {figures.count(one.benchmarks, 'benchmark')}"
-        both = f"{slower:,} series worse, {len(one.members) - slower:,} better"
+        ratios = [member.point.ratio for member in one.members]
+        by = f"{figures.ratio(one.ratio)} in the middle, {figures.ratio(min(ratios))} to {figures.ratio(max(ratios))}"
+        both = f"{one.worse:,} series worse, {len(one.members) - one.worse:,} better"
         yield from _wrapped(
-            f"machine event{where}: {moved} moved together, by {figures.ratio(one.ratio)} in the middle ({both}); "
-            "the machine changed, or something that all of them use.",
+            f"machine event{where}: {moved} moved together, by {by} ({both}); the machine changed, or something that "
+            "all of them use",
             self.style,
             _GAP,
         )
+        if self.report.chosen:
+            mine = set(self.report.timelines)
+            for member in ordered([each for each in one.members if each.timeline in mine], SIZE)[:_NAMED]:
+                yield from self._change(member, _MEMBER)
+
+    def _kind(self, kind: str) -> str:
+        text = f"{kind:<{_KIND}}"
+        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self.style.colour and kind in _COLOURS else text
 
     def _name(self, one: Timeline) -> str:
         where = f"  ({one.machine}, {one.env})" if self.several else ""
@@ -181,8 +219,13 @@ class _Page:
         """One line for each series without a change point."""
         members = itertools.chain(*(one.members for one in self.report.events))
         changed = {one.timeline for one in itertools.chain(self.report.changes, members)}
-        mine = [one for one in self.report.timelines if one not in changed]
-        yield f"{len(mine):,} series without a change point"
+        mine = [
+            one
+            for parts in series_of(self.report.timelines).values()
+            for one in parts
+            if one not in changed and (not one.few or all(part.few for part in parts))
+        ]
+        yield f"{figures.count(len(mine), 'series', 'series')} without a change point"
         levels = [figures.quantity(statistics.median(one.values), one.series.unit) for one in mine]
         widest = max((figures.columns(one) for one in levels), default=0)
         for one, level in zip(mine, levels, strict=True):
@@ -211,6 +254,12 @@ def _restarts(report: HistoryReport, style: Style) -> Iterator[str]:
             style,
             _GAP,
         )
+
+
+def _pending(one: Change | Event) -> str:
+    if isinstance(one, Change) and one.point.reason:
+        return one.point.reason
+    return "too few commits follow to be sure that it stays"
 
 
 def _ratio(one: Change) -> str:

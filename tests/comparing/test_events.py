@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dcu_asv_ext.comparing.events import split_events
+from dcu_asv_ext.comparing.history import Change, Timeline
+
+from .histories import change, timeline
+
+
+def _stepping(place: int, ratio: float, benchmark: str, **more: object) -> tuple[Timeline, Change]:
+    line = timeline([1.0] * place + [ratio] * (30 - place), benchmark, **more)
+    return line, change(line, place, "regression" if ratio > 1 else "improvement")
+
+
+def _still(number: int, **more: object) -> list[Timeline]:
+    return [timeline([1.0] * 30, f"still.b{one}", **more) for one in range(number)]
+
+
+def _split(moved: list[tuple[Timeline, Change]], still: list[Timeline]) -> tuple[list[Change], list]:
+    return split_events([*(line for line, _ in moved), *still], [one for _, one in moved])
+
+
+def test_a_third_of_the_benchmarks_is_an_event() -> None:
+    moved = [_stepping(12, 1.1 + number / 100, f"m.b{number}") for number in range(4)]
+    alone, (event,) = _split(moved, _still(8))
+    assert alone == [] and set(event.members) == {one for _, one in moved}
+    assert (event.place, event.after, event.upto) == (12, 11, 12)
+    assert (event.moved, event.benchmarks, event.kind) == (4, 12, "regression")
+    assert event.ratio == pytest.approx(1.115)
+
+
+def test_less_than_a_third_is_none() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(4)]
+    alone, events = _split(moved, _still(9))
+    assert events == [] and len(alone) == 4
+
+
+def test_the_metrics_of_one_function_are_one_vote() -> None:
+    """One function's five metrics are most of this suite's series."""
+    names = ("latency", "device_time", "cold_start", "host_time", "process_wall")
+    moved = [_stepping(12, 1.5, "gemm.matmul", metric=name) for name in names]
+    alone, events = _split(moved, _still(3))
+    assert events == [] and len(alone) == 5
+
+
+def test_a_benchmark_votes_when_a_third_of_its_series_moved() -> None:
+    metrics = ("latency", "device_time", "cold_start")
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
+    for number in range(3):
+        still = [timeline([1.0] * 30, f"m.b{number}", name) for name in metrics[1:]]
+        assert _split(moved, still)[1][0].benchmarks == 3
+    diluted = [timeline([1.0] * 30, f"m.b{number}", f"x{one}") for number in range(3) for one in range(3)]
+    assert _split(moved, diluted)[1] == []
+
+
+def test_memory_does_not_vote_on_time() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
+    memory = [*_still(60, metric="peak_allocated", unit="bytes")]
+    (event,) = _split(moved, memory)[1]
+    assert event.unit == "seconds" and event.benchmarks == 3
+
+
+def test_exact_series_are_no_machines() -> None:
+    moved = [_stepping(12, 2.0, f"m.b{number}", exact=True, unit="count") for number in range(9)]
+    alone, events = _split(moved, [])
+    assert events == [] and len(alone) == 9
+
+
+def test_machines_do_not_vote_together() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}", machine=f"host{number}") for number in range(3)]
+    assert _split(moved, [])[1] == []
+
+
+def test_what_fits_best_at_the_next_commit_is_a_member_too() -> None:
+    moved = [_stepping(place, 1.1, f"m.b{place}") for place in (12, 12, 12, 13)]
+    moved[1:3] = [_stepping(12, 1.1, f"m.c{number}") for number in range(2)]
+    alone, (event,) = _split(moved, [])
+    assert alone == [] and len(event.members) == 4 and event.place == 12
+
+
+def test_what_can_lie_at_the_events_commit_is_a_member_too() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
+    line = timeline([1.0] * 16 + [1.1] * 14, "m.late")
+    near = change(line, 16, behind=6)
+    sure = change(line, 16, behind=3)
+    assert near in _split([*moved, (line, near)], [])[1][0].members
+    assert _split([*moved, (line, sure)], [])[0] == [sure]
+
+
+def test_what_moved_much_further_is_a_change_of_its_own() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(6)]
+    worse, other_way = _stepping(12, 3.0, "gemm.matmul"), _stepping(12, 0.7, "gemm.other")
+    alone, (event,) = _split([*moved, worse, other_way], [])
+    assert set(alone) == {worse[1], other_way[1]} and len(event.members) == 6
+
+
+def test_a_change_from_zero_is_a_change_of_its_own() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
+    line = timeline([1.0] * 12 + [1.1] * 18, "m.zero")
+    zero = change(line, 12, ratio=math.inf)
+    alone, (event,) = _split([*moved, (line, zero)], [])
+    assert alone == [zero] and len(event.members) == 3
+
+
+def test_pending_changes_among_the_last_commits_belong_together() -> None:
+    places = (28, 28, 28, 26)
+    lines = [timeline([1.0] * place + [1.1] * (30 - place), f"m.b{at}") for at, place in enumerate(places)]
+    pending = [change(line, place, pending=True) for line, place in zip(lines, places, strict=True)]
+    alone, (event,) = split_events(lines, pending)
+    assert alone == [] and event.pending and event.place == 28
+
+
+def test_neighbouring_events_share_no_change() -> None:
+    early = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
+    late = [_stepping(20, 1.1, f"m.c{number}") for number in range(3)]
+    alone, events = _split([*early, *late], [])
+    assert alone == [] and [event.place for event in events] == [12, 20]
+    assert len({one for event in events for one in event.members}) == 6
