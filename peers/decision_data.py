@@ -104,20 +104,21 @@ def split(
     groups: int = 1,
     step: int = 1,
     same_design: bool = False,
-    first_values: bool = False,
+    random_values: bool = False,
     seed: int = 0,
 ) -> Trials:
     """Every run after the first HISTORY of every benchmark, its processes dealt at random into pairs of sides.
 
-    groups: pairs per run (all sides disjoint); step: take every n-th run only; each round keeps `samples` of its
-    values, drawn at random (asv's published figures are reproduced best so) or the first ones; same_design: a history
-    run is cut to `rounds` x `samples` too, else it has all its processes and values.
+    groups: pairs per run (all sides disjoint); step: take every n-th run only; each round keeps its first
+    `samples` values, or that many drawn at random (which scatter more than a shorter round would: the values of a
+    process are not independent); same_design: a history run is cut to `rounds` x `samples` too, else it has all its
+    processes and values.
     """
     generator = np.random.default_rng(seed)
     names: list[str] = []
     before, after, history = [], [], []
     for name, array in runs.items():
-        mixed = array if first_values else generator.permuted(array, axis=2)
+        mixed = generator.permuted(array, axis=2) if random_values else array
         for number in range(HISTORY, len(array), step):
             dealt = generator.permutation(array.shape[1])[: 2 * rounds * groups].reshape(groups, 2, rounds)
             earlier = slice(number - HISTORY, number)

@@ -17,6 +17,7 @@ from .decision_data import HISTORY, Array, Trials
 from .decision_quality import named_function, one_by_one, quality, quality_line
 
 SPIKES, SPIKE_SIZE = 0.05, 0.15
+MOST_ROUNDS = 60
 DESIGNS = ((2, 5), (5, 5), (10, 5))
 
 
@@ -63,7 +64,53 @@ def simulate(scenario: Scenario, rounds: int, samples: int, count: int, *, seed:
     return Trials(names, sides[:, 0], sides[:, 1], history)
 
 
+@dataclass(frozen=True)
+class Settling:
+    """inconclusive: share of comparisons; promised: the median of the further rounds these ask for; settled: share of
+    these that are decided once they have them, of those that ask for no more than MOST_ROUNDS in all (within)."""
+
+    inconclusive: float
+    promised: float
+    within: float
+    settled: float
+
+    def __str__(self) -> str:
+        return (
+            f"inconclusive {100 * self.inconclusive:.0f} %, asking for {self.promised:.0f} more rounds;"
+            f" {100 * self.within:.0f} % ask for few enough, and {100 * self.settled:.0f} % of those are then decided"
+        )
+
+
+def settling(
+    compare: Callable[..., Any], scenario: Scenario, rounds: int, change: float, count: int
+) -> Settling:
+    """Whether the further rounds that an inconclusive comparison asks for do settle it."""
+    trials = simulate(scenario, MOST_ROUNDS, 5, count).changed(1.0 + change)
+    assert trials.history is not None
+    promised, settled = [], []
+    for before, after, runs in zip(trials.before, trials.after, trials.history[:, :, :rounds], strict=True):
+        first = compare(before[:rounds], after[:rounds], history=runs, paired=scenario.paired)
+        if first.verdict != "inconclusive":
+            continue
+        promised.append(float("inf") if first.rounds_needed is None else float(first.rounds_needed))
+        if rounds + promised[-1] <= MOST_ROUNDS:
+            enough = rounds + int(promised[-1])
+            again = compare(before[:enough], after[:enough], history=runs, paired=scenario.paired)
+            settled.append(again.verdict != "inconclusive")
+    none = float("nan")
+    return Settling(
+        len(promised) / count,
+        float(np.median(promised)) if promised else none,
+        len(settled) / len(promised) if promised else none,
+        float(np.mean(settled)) if settled else none,
+    )
+
+
 def report(compare: Callable[..., Any], count: int) -> None:
+    for scenario in (SCENARIOS[1], SCENARIOS[2]):
+        for change in (0.0, 0.03, 0.05):
+            found = settling(compare, scenario, 3, change, count)
+            print(f"{scenario.what}, 3 rounds x 5, {100 * change:+.0f} %: {found}", flush=True)
     for scenario in SCENARIOS:
         judge = one_by_one(compare, paired=scenario.paired)
         for rounds, samples in DESIGNS:

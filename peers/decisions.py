@@ -56,7 +56,7 @@ DESIGNS = (
 
 
 def trials_of(
-    design: Design, data: Path, half: str | None = None, *, quick: bool = False, first_values: bool = False
+    design: Design, data: Path, half: str | None = None, *, quick: bool = False, random_values: bool = False
 ) -> Trials:
     trials = split(
         load_runs(data, design.flavour, half),
@@ -64,7 +64,7 @@ def trials_of(
         design.samples,
         step=4 if quick else 1,
         same_design=design.history == "same",
-        first_values=first_values,
+        random_values=random_values,
     )
     return trials if design.history else trials.without_history()
 
@@ -111,7 +111,7 @@ def report(
     with_asv: bool = True,
     half: str | None = None,
     quick: bool = False,
-    first_values: bool = False,
+    random_values: bool = False,
     designs: Sequence[Design] = DESIGNS,
 ) -> None:
     """Print every figure of the given judges, and asv's beside them."""
@@ -119,7 +119,7 @@ def report(
         f"half: {half or 'both'}; false alarms, then power at +2, +5 and +10 %; 'no change' at the same four"
     )
     for design in designs:
-        trials = trials_of(design, data, half, quick=quick, first_values=first_values)
+        trials = trials_of(design, data, half, quick=quick, random_values=random_values)
         print(f"{design.what} ({design.flavour}; {len(trials)} trials)")
         if judge is not None:
             begin = time.perf_counter()
@@ -166,7 +166,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a quarter of the trials")
     parser.add_argument("--no-asv", action="store_true", help="ours only")
     parser.add_argument("--only-asv", action="store_true", help="asv's rule only")
-    parser.add_argument("--first-values", action="store_true", help="rounds keep their first values")
+    parser.add_argument(
+        "--random-values", action="store_true", help="rounds keep random values, not their first"
+    )
     parser.add_argument("--compare", default="dcu_asv_ext.stats:compare", metavar="MODULE:NAME")
     parser.add_argument("--suite", default="dcu_asv_ext.stats:compare_suite", metavar="MODULE:NAME")
     options = parser.parse_args()
@@ -183,7 +185,7 @@ def main() -> None:
         with_asv=not options.no_asv,
         half=options.half,
         quick=options.quick,
-        first_values=options.first_values,
+        random_values=options.random_values,
     )
 
 
