@@ -121,7 +121,10 @@ def _check(length: int, warm_up: int, tolerance: float, significance: float, sha
 
 def _measured(times: Sequence[float | None]) -> tuple[Array, npt.NDArray[np.intp]]:
     """The finite, positive times, and their places in the sequence."""
-    seconds: Array = np.array(times, dtype=np.float64)
+    try:
+        seconds: Array = np.array(times, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"times must be numbers of seconds, or None where there is none: {error}") from error
     if seconds.ndim != 1 or not seconds.size:
         raise ValueError("a steady state needs a plain sequence of at least one time")
     if (seconds < 0).any():
@@ -202,12 +205,12 @@ def _drifting(what: str, logs: Array) -> str:
 
 def _too_short(seconds: Array, start: int, timed: int, share: float) -> str:
     """Why the last level does not hold for long enough; empty where it does."""
-    held = (seconds.size - max(start, timed)) / (seconds.size - timed)
-    if held >= share:
+    held, all_timed = seconds.size - max(start, timed), seconds.size - timed
+    if held >= share * all_timed:
         return ""
     return (
-        f"the last level, {_text(median(seconds[start:]))}, holds only {held:.0%} of the {seconds.size - timed} "
-        f"{'timed ' if timed else ''}samples, not the {share:.0%} that a steady state needs"
+        f"the last level, {_text(median(seconds[start:]))}, holds only {held} of the {all_timed} "
+        f"{'timed ' if timed else ''}samples, less than the {share:.0%} that a steady state needs"
     )
 
 

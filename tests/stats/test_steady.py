@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_a_late_jump_is_never_steady_unless_the_share_allows_it() -> None:
     state = steady_state(times(logs))
     assert (state.start, state.kind) == (None, NEVER)
     assert state.reason == (
-        "the last level, 1.22 ms, holds only 30% of the 100 samples, not the 50% that a steady state needs"
+        "the last level, 1.22 ms, holds only 30 of the 100 samples, less than the 50% that a steady state needs"
     )
     assert steady_state(times(logs), share=0.3).start == 70
 
@@ -277,6 +278,7 @@ def test_the_unit_does_not_matter() -> None:
     [
         ([], {}, "at least one time"),
         ([[1.0, 2.0]], {}, "plain sequence"),
+        (["fast", 1.0], {}, "times must be numbers of seconds"),
         ([1.0, -2.0, 1.0], {}, r"time 2 of 3 is negative \(-2 s\)"),
         ([1.0] * 9, {"tolerance": 0.0}, "tolerance must lie between 0 and 1"),
         ([1.0] * 9, {"significance": 1.0}, "significance must lie between 0 and 1"),
@@ -284,6 +286,6 @@ def test_the_unit_does_not_matter() -> None:
         ([1.0] * 9, {"warm_up": 10}, "between 0 and the 9 entries"),
     ],
 )
-def test_bad_input_is_one_sentence(values: list[float], options: dict[str, float], message: str) -> None:
+def test_bad_input_is_one_sentence(values: list[Any], options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         steady_state(values, **options)  # type: ignore[arg-type]
