@@ -96,15 +96,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..asv_plugin.results import ResultsError
+    from ..asv_plugin.results import NoResults, ResultsError
 
     try:
         wanted = _wanted(options)
         return _self_check(wanted, options) if options.itself else _compare(wanted, options)
+    except (NothingComparable, NoResults) as error:
+        return _refuse(error, NOTHING_COMPARABLE)
     except (WrongUse, ResultsError, ComparisonError) as error:
         return _refuse(error, WRONG_USE)
-    except NothingComparable as error:
-        return _refuse(error, NOTHING_COMPARABLE)
 
 
 def _refuse(error: Exception, code: int) -> int:
@@ -159,7 +159,7 @@ def _compare(wanted: Wanted, options: argparse.Namespace) -> int:
     code = exit_code(found, options.fail_on)
     show(found, code, options)
     if code == NOTHING_COMPARABLE:
-        print(f"dcu-asv compare: {_why_nothing(found.refused)}", file=sys.stderr)
+        print(f"dcu-asv compare: {found.refused or 'nothing could be compared'}", file=sys.stderr)
     return code
 
 
@@ -194,10 +194,6 @@ def _self_check(wanted: Wanted, options: argparse.Namespace) -> int:
     if code == NOTHING_COMPARABLE:
         print(f"dcu-asv compare: no benchmark has {FEWEST_ROUNDS} rounds, two a side", file=sys.stderr)
     return code
-
-
-def _why_nothing(refused: str) -> str:
-    return f"not comparable: {refused}" if refused else "nothing could be compared"
 
 
 def _chosen(wanted: Wanted, options: argparse.Namespace) -> tuple[Chosen, list[str]]:

@@ -53,7 +53,7 @@ def _notes(report: Report) -> Iterator[str]:
 
 def _differences(report: Report) -> Iterator[str]:
     if not report.differences:
-        yield "Nothing else that was recorded differs between the two."
+        yield "Besides the code, nothing that was recorded differs."
         yield ""
         return
     rows = [
@@ -70,7 +70,7 @@ def _differences(report: Report) -> Iterator[str]:
 def _refusal(report: Report) -> Iterator[str]:
     if not report.refused:
         return
-    yield f"> **Refused:** {_plain(report.refused)}"
+    yield f"> **Not comparable:** {_plain(showing.refusal(report))}"
     yield ""
     view = showing.advice(report)
     lines = [*_table(view.lines, report), *_bullets([line for fold in view.folds for line in fold.lines])]
@@ -119,7 +119,7 @@ def _table(lines: Sequence[Line], report: Report) -> Iterator[str]:
 
 def _cells(line: Line) -> Iterator[str]:
     row, found = line.row, line.comparison
-    yield f"**{line.verdict}**" if line.verdict in _OPEN else line.verdict
+    yield f"**{line.word}**" if line.verdict in _OPEN and not line.advice else line.word
     yield _code(showing.name(row))
     yield _plain(row.key.metric)
     yield from (_plain(text) for text in figures.pair(*line.levels, row.series.unit))

@@ -10,6 +10,7 @@ from ..stats.verdicts import (
     IMPROVEMENT,
     INCONCLUSIVE,
     NO_CHANGE,
+    NOT_COMPARABLE,
     REGRESSION,
     VERDICTS,
     Comparison,
@@ -43,6 +44,12 @@ class Line:
     verdict: str
     reason: str
     comparison: Comparison | None
+    advice: bool = False
+
+    @property
+    def word(self) -> str:
+        """The verdict as it is shown: advice is none, so it has a question mark."""
+        return f"{self.verdict}?" if self.advice else self.verdict
 
     @property
     def levels(self) -> tuple[float | None, float | None]:
@@ -55,6 +62,10 @@ class Fold:
 
     verdict: str
     lines: Sequence[Line]
+
+    @property
+    def word(self) -> str:
+        return self.lines[0].word
 
     @property
     def hides(self) -> bool:
@@ -101,7 +112,7 @@ def verdicts(report: Report, everything: bool = False) -> View:
 def advice(report: Report, everything: bool = False) -> View:
     """The refused rows as they would be decided after the suite's common shift is taken out."""
     lines = [
-        Line(row, row.corrected.verdict, row.corrected.reason, row.corrected)
+        Line(row, row.corrected.verdict, row.corrected.reason, row.corrected, advice=True)
         for row in report.rows
         if row.corrected is not None
     ]
@@ -147,6 +158,10 @@ def by_chance(line: Line, report: Report) -> bool:
 def _without_number(row: Row) -> bool:
     """Whether neither side has one, so that there is nothing to see in the row."""
     return not any(side is not None and side.state == OK for side in (row.before, row.after))
+
+
+def refusal(report: Report) -> str:
+    return report.refused.removeprefix(f"{NOT_COMPARABLE}: ")
 
 
 def advised(report: Report) -> str:
@@ -288,8 +303,10 @@ def undecided(report: Report) -> str:
         return ""
     text = "To settle: so many more rounds a side"
     against = report.settings.get("against")
-    if against:
-        names = list(dict.fromkeys(line.row.key.benchmark for line in lines))
+    # Only functions that left evidence are ours to measure.
+    ours = [line.row for line in lines if line.row.after is not None and line.row.after.source == EVIDENCE]
+    if against and ours:
+        names = list(dict.fromkeys(row.key.benchmark for row in ours))
         said = " ".join(names) if len(names) <= _NAMES else "NAME"
         text += f", by dcu-asv run {said} --against {against}"
     text += "."

@@ -59,7 +59,7 @@ def table(lines: Sequence[Line], report: Report, style: Style) -> Iterator[str]:
     names = [f"{showing.name(line.row)} {line.row.key.metric}" for line in lines]
     cells = [_figures(line, report) for line in lines]
     heading, *shown = _aligned([_HEADINGS, *cells])
-    verdict = max(len(line.verdict) for line in lines)
+    verdict = max(len(line.word) for line in lines)
     name = max(figures.columns(one) for one in names)
     before = verdict + len(GAP) + name
     room = style.width - figures.columns(heading) - 2 * len(GAP)
@@ -69,7 +69,7 @@ def table(lines: Sequence[Line], report: Report, style: Style) -> Iterator[str]:
     if heading:
         yield f"{indent}{GAP}{heading}{GAP}{axis.scale() if axis else ''}".rstrip()
     for line, called, cell, text in zip(lines, names, cells, shown, strict=True):
-        start = f"{_painted(line.verdict, style)}{' ' * (verdict - len(line.verdict))}{GAP}"
+        start = f"{_painted(line, style)}{' ' * (verdict - len(line.word))}{GAP}"
         row = f"{GAP}{text}{GAP}{_picture(axis, line)}".rstrip()
         if wide:
             yield f"{start}{figures.left(called, name)}{row}"
@@ -128,6 +128,6 @@ def _picture(axis: Axis | None, line: Line) -> str:
     return "" if axis is None or found is None else axis.draw(found.ci_low, found.ratio, found.ci_high)
 
 
-def _painted(verdict: str, style: Style) -> str:
-    colour = _COLOURS.get(verdict)
-    return f"\x1b[{colour}m{verdict}\x1b[0m" if style.colour and colour else verdict
+def _painted(line: Line, style: Style) -> str:
+    colour = None if line.advice else _COLOURS.get(line.verdict)
+    return f"\x1b[{colour}m{line.word}\x1b[0m" if style.colour and colour else line.word

@@ -38,8 +38,10 @@ def _differences(report: Report, style: Style) -> Iterator[str]:
     rest = [one for one in report.differences if not (one.matters or one.declared)]
     if grave:
         yield "Besides the code, these differ:"
-    else:
+    elif rest:
         yield "Besides the code, nothing differs that forbids the comparison."
+    else:
+        yield "Besides the code, nothing that was recorded differs."
     name = max((figures.columns(one.name) for one in grave), default=0)
     for one in grave:
         remark = "declared: the experiment" if one.declared else "not declared"
@@ -55,7 +57,7 @@ def _differences(report: Report, style: Style) -> Iterator[str]:
 def _refusal(report: Report, style: Style) -> Iterator[str]:
     """The session guard's sentence, and what would be said without the suite's common shift."""
     if report.refused:
-        yield from style.wrapped(f"Refused: {report.refused}")
+        yield from style.wrapped(f"Not comparable: {showing.refusal(report)}")
     view = showing.advice(report, style.everything)
     if view.lines or view.folds:
         yield ""
@@ -67,10 +69,10 @@ def _rows(view: View, report: Report, style: Style) -> Iterator[str]:
     """The table, then a line for each group that was folded."""
     if view.lines:
         yield from table(view.lines, report, style)
-    verdicts = [*(line.verdict for line in view.lines), *(fold.verdict for fold in view.folds)]
-    width = max((len(verdict) for verdict in verdicts), default=0)
+    words = [*(line.word for line in view.lines), *(fold.word for fold in view.folds)]
+    width = max((len(word) for word in words), default=0)
     for fold in view.folds:
-        yield from style.wrapped(fold.text(), f"{fold.verdict:<{width}}{GAP}")
+        yield from style.wrapped(fold.text(), f"{fold.word:<{width}}{GAP}")
 
 
 def _footnotes(report: Report, style: Style) -> Iterator[str]:

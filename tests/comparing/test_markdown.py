@@ -107,9 +107,10 @@ def test_the_guards_sentence_and_its_advice() -> None:
     found = comparison(1.3, 1.2, 1.4, "regression")
     refused = row("a", "not comparable", found, corrected=found, reason="the machine changed")
     text = render(report(refused, refused="the machine changed", shift=1.3))
-    assert "> **Refused:** the machine changed" in text
+    assert "> **Not comparable:** the machine changed" in text
     assert (
         "<summary>Advice, no verdict: the refused rows once the suite's common shift, 1.300, is taken out</summary>"
         in text
     )
     assert "**1 not comparable**" in text
+    assert "| regression? | `a` |" in text
