@@ -62,12 +62,13 @@ def all_facts(of_file: Mapping[str, str], of_rounds: Mapping[str, str]) -> dict[
     """Both together. What the evidence tells more exactly (torch, Python, the kind of device) is told once."""
     if not of_rounds:
         return dict(of_file)
-    told = {name.rpartition(".")[2] for name in of_rounds if name.startswith("software.")}
-    told.add("device")
-    kept = {
-        k: v for k, v in of_file.items() if not (k.startswith("requirement.") and k.partition(".")[2] in told)
-    }
+    kept = {name: value for name, value in of_file.items() if not _told_again(name, of_rounds)}
     return {**kept, **of_rounds}
+
+
+def _told_again(name: str, of_rounds: Mapping[str, str]) -> bool:
+    group, _, last = name.partition(".")
+    return group == "requirement" and (last == "device" or f"software.{last}" in of_rounds)
 
 
 def merged(many: Iterable[Mapping[str, str]]) -> dict[str, str]:
