@@ -26,6 +26,7 @@ COMMANDS = {
         "write a configuration and a first benchmark into a repository",
     ),
     "compare": ("commands.compare", "tell what changed between two commits, and how sure that is"),
+    "history": ("commands.history", "tell at which commits of a branch the results changed"),
 }
 
 _DESCRIPTION = """\

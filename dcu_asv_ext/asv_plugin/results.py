@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import subprocess
@@ -162,7 +163,7 @@ class Project:
         name = branch if branch is not None else self.branches[0]
         tip = self._in_repository(name)
         if tip is None:
-            raise ResultsError(f"the repository has no branch {name}")
+            raise ResultsError(f"the repository has no branch {name}{self._near(str(name))}")
         if self.git_dir is None:
             return [Commit(one) for one in reversed(self.repo.get_branch_commits(tip))]
         log = ["log", "--first-parent", "--reverse", "-z", "--format=%H%x09%at%x09%s", tip, "--"]
@@ -170,6 +171,15 @@ class Project:
         lines = told.stdout.decode(errors="replace").rstrip("\0").split("\0")
         parts = [line.split("\t", 2) for line in lines]
         return [Commit(commit, 1000 * int(date), subject) for commit, date, subject in parts]
+
+    def _near(self, name: str) -> str:
+        """ "; did you mean a or b?", of branches and tags with a similar name."""
+        if self.git_dir is None:
+            return ""
+        refs = ["for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags"]
+        told = subprocess.run(["git", "-C", self.git_dir, *refs], capture_output=True, text=True, check=True)
+        close = difflib.get_close_matches(name, told.stdout.split())
+        return f"; did you mean {' or '.join(close)}?" if close else ""
 
     def _measured(self) -> list[Commit]:
         heads = {one.head() for name in self.machines() for one in self.files(name)}
