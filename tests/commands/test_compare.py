@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -275,6 +275,76 @@ def test_nothing_in_common_is_exit_4(results: Results, run: Run) -> None:
     finally:
         for one in made.results_dir.glob(f"box/{commit[:8]}*"):
             one.unlink()
+
+
+@pytest.fixture
+def fifth(results: Results) -> Iterator[str]:
+    """The commit without results, for a test that writes some; they go with it."""
+    yield results.commits[4]
+    for one in results.made.results_dir.glob(f"*/{results.commits[4][:8]}*"):
+        one.unlink()
+
+
+def test_another_version_of_a_benchmark_is_not_comparable(results: Results, run: Run, fifth: str) -> None:
+    write(results.made, fifth, 4, version="2")
+    code, out, _ = run(results.commits[3], fifth)
+    assert code == 4 and out.count("the benchmark changed (version 1 before, 2 after)") == 3
+
+
+def test_evidence_that_contradicts_asvs_file_is_not_comparable(
+    results: Results, run: Run, fifth: str
+) -> None:
+    write(results.made, fifth, 4)
+    file = results.file(fifth).with_suffix(".evidence.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for one in lines:
+        if one["benchmark"] == "suite.slower":
+            one["times"]["latency"] = [2 * value for value in one["times"]["latency"]]
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    code, out, _ = run(results.commits[2], fifth, "--json", "--fail-on", "not-comparable")
+    assert code == 4 and verdicts(out) == {
+        "suite.slower": "not comparable", "suite.faster": "no change", "suite.steady": "no change"
+    }  # fmt: skip
+    assert "contradicts asv's file" in json.loads(out)["rows"][-1]["reason"]
+
+
+def test_rounds_need_not_be_as_many_or_as_long(results: Results, run: Run, fifth: str) -> None:
+    rounds = [one[:size] for one, size in zip(rounds_of(1e-3, 7), (5, 1, 3, 5, 2, 4, 5), strict=True)]
+    results.made.write(fifth, {"suite.steady": rounds}, hours=4 / 120)
+    code, out, _ = run(results.commits[2], fifth, "--json", "--bench", "steady")
+    (row,) = json.loads(out)["rows"]
+    assert code == 0 and row["verdict"] == "no change" and row["rounds"] == [5, 7]
+
+
+def test_no_machine_has_both(results: Results, run: Run, fifth: str) -> None:
+    write(results.made, fifth, 4)
+    other = results.made.results_dir / "other"
+    other.mkdir()
+    try:
+        for one in (results.made.results_dir / "box").glob(f"{fifth[:8]}*"):
+            one.rename(other / one.name)
+        code, out, err = run("v1", fifth)
+        assert (code, out) == (4, "")
+        assert f"no machine has results of both: there are v1 ({results.commits[2][:8]}) on box and" in err
+    finally:
+        shutil.rmtree(other)
+
+
+class TestItself:
+    def test_the_rates_of_a_commit(self, results: Results, run: Run) -> None:
+        code, out, err = run("--self", "v1")
+        assert (code, err) == (0, "") and out.startswith(
+            f"self-check of v1 ({results.commits[2][:8]}), box, "
+        )
+        code, out, _ = run("--self", "v1", "--json", "--bench", "steady")
+        found = json.loads(out)
+        assert code == found["exit_code"] == 0
+        assert [one["benchmark"] for one in found["benchmarks"]] == ["suite.steady"]
+
+    def test_three_rounds_are_too_few(self, results: Results, run: Run, fifth: str) -> None:
+        results.made.write(fifth, {"suite.steady": rounds_of(1e-3, 3)})
+        code, out, err = run("--self", fifth)
+        assert code == 4 and "no benchmark has 4 rounds" in err and "Traceback" not in out
 
 
 def test_nothing_is_written(results: Results, run: Run) -> None:
