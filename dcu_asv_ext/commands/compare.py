@@ -24,7 +24,7 @@ from .reporting import add_decision_arguments, margins_fault, print_json, show, 
 _ABOUT = """\
 A and B are commits, branches or tags, of the repository or of the results alone; or two result
 files (asv's .json or .evidence.jsonl), which need no repository. Without B, A is compared with
-the newest commit that has results on the same machine.
+the newest commit of the configuration's first branch that has results on the same machine.
 
 verdicts:
   regression, improvement   the ratio is beyond the margin (--margin); false discoveries are

@@ -15,7 +15,7 @@ from .showing import Line, View
 _OPEN = frozenset({REGRESSION, FAILED, IMPROVEMENT, FIXED})
 #: Without figures of their own, so that a line for all that are alike says as much.
 _BARE = frozenset({FAILED_BOTH, MISSING, ONLY_BEFORE, ONLY_AFTER})
-#: A folded table of more rows becomes one line a metric: merge requests limit the length of a comment.
+#: Of more rows than these there is one line a metric: merge requests limit the length of a comment.
 _MOST_ROWS = 100
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#@])")
 
@@ -32,7 +32,7 @@ def render(report: Report) -> str:
         *_notes(report),
         *_differences(report),
         *_refusal(report),
-        *_table([line for line in view.lines if line.verdict in _OPEN], report),
+        *_open(view, report),
         *_rest(view, report),
         *_footnotes(report),
     ]
@@ -78,6 +78,15 @@ def _refusal(report: Report) -> Iterator[str]:
         yield from _folded(f"Advice, no verdict: {showing.advised(report)}", lines)
 
 
+def _open(view: View, report: Report) -> Iterator[str]:
+    lines = [line for line in view.lines if line.verdict in _OPEN]
+    yield from _table(lines[:_MOST_ROWS], report)
+    if len(lines) > _MOST_ROWS:
+        yield "and besides these:"
+        yield ""
+        yield from _bullets(lines[_MOST_ROWS:], counted=True)
+
+
 def _rest(view: View, report: Report) -> Iterator[str]:
     rest = [line for line in view.lines if line.verdict not in _OPEN]
     for verdict in dict.fromkeys(line.verdict for line in rest):
@@ -86,9 +95,10 @@ def _rest(view: View, report: Report) -> Iterator[str]:
         yield from _folded(f"{len(mine)} {verdict}", list(_bullets(mine) if short else _table(mine, report)))
 
 
-def _bullets(lines: Sequence[Line]) -> Iterator[str]:
+def _bullets(lines: Sequence[Line], counted: bool = False) -> Iterator[str]:
+    """counted: the verdict too, where no heading tells it."""
     for fold in showing.folds(lines):
-        yield f"- {_plain(fold.text())}"
+        yield f"- {_plain(f'{fold.word}: {fold.text()}' if counted else fold.text())}"
     yield ""
 
 

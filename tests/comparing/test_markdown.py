@@ -93,6 +93,8 @@ def test_rows_without_numbers_are_bullets() -> None:
 def test_very_many_rows_are_bullets_too() -> None:
     text = render(report(regression(), *(no_change(f"calm{n}") for n in range(2000))))
     assert "- 2,000 rows of latency, ratio 1.001" in text and len(text) < 65_536
+    text = render(report(*(regression(f"slow{n}", params={"n": "4096"}) for n in range(2000))))
+    assert "- regression: 1,900 rows of latency, ratio 1.100" in text and len(text) < 65_536
 
 
 def test_differences_that_forbid_stand_open() -> None:
