@@ -175,7 +175,10 @@ class _Reader:
         """Sentences on what was left out."""
         told = []
         if self.project.repo is None:
-            told.append(f"{self.project.no_repo}: all commits that have results are taken, by date.")
+            reason = self.project.no_repo
+            told.append(
+                f"{reason[:1].upper()}{reason[1:]}: all commits that have results are taken, by date."
+            )
         if self._elsewhere:
             told.append(
                 f"{figures.count(self._elsewhere, 'result file')} of commits that are not on {branch} (first parents "

@@ -190,7 +190,7 @@ def value_of(side: Side) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Point:
     place: int
     value: float

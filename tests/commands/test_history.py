@@ -29,7 +29,7 @@ class Results:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """suite.slower has a regression after two commits without results, suite.faster an improvement that is pending,
-    suite.rewritten another version from the 10th commit on, suite.new three commits."""
+    suite.new three commits."""
     made = Prepared(tmp_path_factory.mktemp("history"))
     commits = made.commits(COMMITS)
     for place, commit in enumerate(commits):
@@ -192,6 +192,36 @@ def test_a_changed_tree_and_a_broken_file_are_left_out_and_told(
     code, out, _ = run()
     assert code == 0 and "1 result file of changed working trees left out." in out
     assert "1 file passed over:" in out and "7 measured commits of 9" in out
+
+
+def test_no_change_point_across_a_version(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Prepared(tmp_path)
+    commits = made.commits(14)
+    for place, commit in enumerate(commits):
+        write(made, commit, 0 if place < 7 else SLOWER, version="1" if place < 7 else "2")
+    monkeypatch.chdir(made.suite)
+    code, out, _ = run()
+    assert code == 0 and out.startswith("main: 0 regressions, 0 improvements, 0 machine events.")
+    told = f"{commits[7][:8]}  another version of plain.time_it, suite.faster, suite.slower and 1 more"
+    assert "Series that begin anew, since nothing may be compared across:" in out and told in out
+
+
+def test_without_the_repository_commits_go_by_date(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Prepared(tmp_path)
+    for place in range(12):
+        write(
+            made,
+            f"{place:08x}".ljust(40, "0"),
+            0 if place < 6 else SLOWER,
+            date=1_700_000_000_000 + 1000 * place,
+        )
+    made.set_up(repo="elsewhere")
+    monkeypatch.chdir(made.suite)
+    code, out, _ = run()
+    assert code == 0 and "is not here: all commits that have results are taken, by date." in out
+    assert "2023-11-14  00000006\n" in out and "regression   1.2" in out
 
 
 def test_heavy_modules_are_not_imported(results: Results) -> None:

@@ -3,12 +3,13 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
-from dcu_asv_ext.comparing.history import Restart, restarts, timelines, value_of
+from dcu_asv_ext.comparing.history import Restart, changes_of, restarts, short, timelines, value_of
 from dcu_asv_ext.comparing.model import FAILED, MISSING, SAMPLES, VALUE, Key, Round, Side
 
-from .histories import commit, results, side
+from .histories import commit, results, side, timeline
 
 KEY = Key("gemm.matmul", "latency")
 PLACES = {commit(place): place for place in range(10)}
@@ -110,3 +111,53 @@ def test_one_commit_of_another_version_is_no_restart() -> None:
     lines = timelines([results(place, {KEY: one}) for place, one in sides.items()], PLACES)
     assert sorted(line.places for line in lines) == [(0, 1, 2, 4, 5), (3,)]
     assert restarts(lines) == []
+
+
+def _noisy(step: float, before: int, after: int) -> list[float]:
+    levels = np.concatenate([np.ones(before), np.full(after, step)])
+    return list(levels * np.exp(np.random.default_rng(1).normal(0, 0.005, before + after)))
+
+
+@pytest.mark.parametrize(
+    ("better", "step", "kind"),
+    [
+        ("lower", 1.2, "regression"),
+        ("lower", 0.8, "improvement"),
+        ("higher", 1.2, "improvement"),
+        ("higher", 0.8, "regression"),
+    ],
+)
+def test_a_change_has_the_direction_of_its_metric(better: str, step: float, kind: str) -> None:
+    (one,) = changes_of(timeline(_noisy(step, 20, 20), better=better))
+    assert (one.kind, one.place, one.pending) == (kind, 20, False)
+    assert one.point.ci_low < step < one.point.ci_high
+
+
+def test_commits_that_were_not_measured_are_in_the_range() -> None:
+    """Two of three commits have no result; the change lies in the three before the first new value."""
+    line = timeline(_noisy(1.2, 20, 20))
+    sparse = dataclasses.replace(line, places=tuple(3 * place for place in line.places))
+    (one,) = changes_of(sparse)
+    assert (one.after, one.place, one.upto) == (57, 60, 60)
+
+
+def test_too_few_values_after_it_make_a_change_pending() -> None:
+    (one,) = changes_of(timeline(_noisy(1.3, 20, 2)))
+    assert one.pending and one.place == 20
+
+
+def test_any_difference_of_an_exact_metric_is_a_change() -> None:
+    (one,) = changes_of(timeline([4096.0, 4097.0], unit="bytes", exact=True))
+    assert (one.kind, one.after, one.place, one.upto, one.pending) == ("regression", 0, 1, 1, False)
+    assert not timeline([1.0, 2.0], exact=True).few
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, 9.0, 9.0, 9.0, 9.0], [-1.0] * 10 + [-2.0] * 10])
+def test_of_short_and_of_negative_series_nothing_is_said(values: list[float]) -> None:
+    assert changes_of(timeline(values)) == []
+
+
+def test_a_series_is_short_when_each_of_its_versions_is() -> None:
+    long, fragment = timeline([1.0] * 9), timeline([1.0])
+    other = timeline([1.0], "other")
+    assert short([long, fragment, other]) == 1
