@@ -8,7 +8,7 @@ import numpy as np
 
 from . import decision, variance
 from .linear import compare_linear
-from .rounds import BadRounds, Levels, Rounds, history_variances, levels
+from .rounds import BadRounds, Levels, Rounds, earlier_runs, levels
 from .verdicts import IMPROVEMENT, NO_CHANGE, REGRESSION, Comparison
 
 
@@ -58,8 +58,8 @@ def compare(
 
 def _prior(a: Levels, b: Levels, runs: Sequence[Rounds]) -> variance.Mixture:
     base = variance.population(np.array([(a.sampling + b.sampling) / 2]))
-    earlier, df = history_variances(runs, min(a.samples, b.samples))
-    return variance.with_history(base, earlier[None], df[None]) if len(earlier) else base
+    earlier = earlier_runs(runs, min(a.samples, b.samples))
+    return variance.with_history(base, earlier.variances[None], earlier.df[None]) if len(earlier) else base
 
 
 def check_settings(margin: float, equivalence: float, direction: str) -> None:

@@ -101,14 +101,28 @@ def distance_of(known: Mixture, factor: Floats, level: float) -> Floats:
     each = -stdtrit(known.df, level) * np.sqrt(known.scale * factor[:, None])
     if each.shape[1] == 1:
         return np.asarray(each[:, 0])
-    weights = known.weights
-    relevant = np.where(weights > 1e-9, each, np.nan)
-    low, high = np.nanmin(relevant, axis=1), np.maximum(np.nanmax(relevant, axis=1), each[:, 0] * 0)
-    for _ in range(30):
-        middle = (low + high) / 2
-        above = upper_tail(known, factor, middle) > level
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.asarray((low + high) / 2)
+    relevant = np.where(known.weights > 1e-9, each, np.nan)
+    # Regula falsi (Illinois) on the log of the tail, which is close to linear between the components' distances.
+    low, high = np.nanmin(relevant, axis=1), np.nanmax(relevant, axis=1)
+    target = np.log(level)
+    above = np.log(upper_tail(known, factor, low)) - target
+    below = np.log(upper_tail(known, factor, high)) - target
+    side = np.zeros(len(low))
+    middle = high
+    for _ in range(40):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(above > below, above / (above - below), 0.0)
+        middle = low + (high - low) * share
+        left = np.log(upper_tail(known, factor, middle)) - target
+        if np.abs(left).max() < 1e-7:
+            break
+        up = left > 0
+        below = np.where(up & (side > 0), below / 2, below)
+        above = np.where(~up & (side < 0), above / 2, above)
+        low, above = np.where(up, middle, low), np.where(up, left, above)
+        high, below = np.where(up, high, middle), np.where(up, below, left)
+        side = np.where(up, 1.0, -1.0)
+    return np.asarray(middle)
 
 
 def judge(made: Estimates, known: Mixture, settings: Settings) -> Judged:

@@ -77,27 +77,49 @@ def block_levels(block: Floats) -> tuple[Floats, Floats]:
     return medians, np.mean(spread**2, axis=-1) / block.shape[-1]
 
 
-def history_variances(runs: Sequence[Rounds], samples: int) -> tuple[Floats, Floats]:
-    """Variance between the rounds of each earlier run (of the log medians), and its degrees of freedom.
+@dataclass(frozen=True)
+class Earlier:
+    """A benchmark's earlier runs, (runs,) each: the variance between the rounds of a run (of the log medians), its
+    degrees of freedom, and the run's level (mean log median)."""
 
-    samples: how many a round of the comparison has; longer rounds are cut to as many, since the median of more
-    samples varies less. Runs with fewer than two usable rounds tell nothing and are left out.
+    variances: Floats
+    df: Floats
+    levels: Floats
+
+    def __len__(self) -> int:
+        return len(self.variances)
+
+
+def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
+    """What the history tells. Runs with fewer than two usable rounds tell nothing of variance and are left out.
+
+    samples: how many a round of the comparison has; of longer rounds as many are taken, evenly spread, since the
+    median of more samples varies less.
     """
     block = _uniform(runs)
     if block is not None:
-        logs = np.log(np.median(block[:, :, :samples], axis=2))
-        return logs.var(axis=1, ddof=1), np.full(len(block), block.shape[1] - 1.0)
-    variances, dfs = [], []
+        logs = np.log(np.median(block[:, :, _spread_evenly(block.shape[2], samples)], axis=2))
+        df = np.full(len(block), block.shape[1] - 1.0)
+        return Earlier(logs.var(axis=1, ddof=1), df, logs.mean(axis=1))
+    variances, dfs, middles = [], [], []
     for run in runs:
         medians = []
         for one in run:
-            kept = np.asarray(one, dtype=np.float64)[:samples]
+            array = np.asarray(one, dtype=np.float64)
+            kept = array[_spread_evenly(len(array), samples)]
             if kept.size and np.isfinite(kept).all() and (middle := float(np.median(kept))) > 0:
                 medians.append(np.log(middle))
         if len(medians) >= 2:
             variances.append(float(np.var(medians, ddof=1)))
             dfs.append(len(medians) - 1)
-    return np.array(variances), np.array(dfs, dtype=np.float64)
+            middles.append(float(np.mean(medians)))
+    return Earlier(np.array(variances), np.array(dfs, dtype=np.float64), np.array(middles))
+
+
+def _spread_evenly(length: int, wanted: int) -> NDArray[np.intp]:
+    if length <= wanted:
+        return np.arange(length)
+    return np.asarray(((np.arange(wanted) + 0.5) * length / wanted).astype(np.intp))
 
 
 def _uniform(runs: Sequence[Rounds]) -> Floats | None:

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from .rounds import Floats
 
 #: Between-round standard deviation of a benchmark of which nothing is known, as one degree of freedom: over the
-#: benchmarks of public same-build data it is 0.6 to 1 % (geometric mean), spread as one or two degrees of freedom say.
+#: benchmarks of public same-build data it is 0.6 to 1 % (geometric mean), spread as one or two degrees would be.
 POPULATION_SD, POPULATION_DF = 0.005, 1.0
 
 #: No clock and no machine repeats itself better than this (log).
 FLOOR = 1e-12
+
+#: Steps between earlier runs from which the variance between sessions can be told.
+FEWEST_SESSIONS = 6
 
 _GRID = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0, 70.0, 120.0, 240.0])
 #: Shares of the between-round variance that both sides of a paired comparison may have in common.
@@ -113,6 +116,29 @@ def posterior(prior: Mixture, variances: Floats, df: Floats) -> Mixture:
         - (own + known) / 2 * np.log(known * scale + own * spread)
     )
     return Mixture(prior.logs + evidence, (known * scale + own * spread) / (known + own), known + own)
+
+
+def session_variance(levels: Floats, within: Floats) -> tuple[float, float]:
+    """Variance between the sessions of one benchmark, and its degrees of freedom, from its levels (log) in successive
+    earlier runs; within: the part of a level's variance that its own rounds explain, one per run.
+
+    Robust, since some of the steps between runs are real changes: the MAD of the steps, about zero.
+    """
+    steps = np.abs(np.diff(levels))
+    if len(steps) < FEWEST_SESSIONS:
+        return 0.0, 1.0
+    total = (1.4826 * float(np.median(steps))) ** 2 / 2
+    # A MAD is worth 0.37 of a standard deviation, and neighbouring steps share a level.
+    return max(total - float(np.median(within)), 0.0), 0.37 * len(steps) * 2 / 3
+
+
+def across_sessions(known: Mixture, factor: Floats, variances: Floats, df: Floats) -> Mixture:
+    """The variance of a difference whose sides were measured in two sessions: rounds' and sessions' together, with
+    Satterthwaite's degrees of freedom. variances, df: between sessions, (N,)."""
+    rounds, sessions = known.scale * factor[:, None], 2.0 * variances[:, None]
+    both = rounds + sessions
+    joined = both**2 / (rounds**2 / known.df + sessions**2 / df[:, None])
+    return Mixture(known.logs, both / factor[:, None], joined)
 
 
 def _fit(variances: Floats, df: Floats) -> tuple[Floats, Floats, Floats]:

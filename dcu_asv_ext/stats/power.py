@@ -1,0 +1,83 @@
+"""What a design can find: power, the smallest change it detects, the rounds that a change needs.
+
+For two sides of equal rounds and Student's t against the interval null (noncentral t). spread: standard deviation
+between rounds, of the log (`Comparison.spread`). changes and margins are fractions: 0.05 is 5 %.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .decision import CHANGE_LEVEL, MOST_ROUNDS
+
+#: The power that is asked of a design where nothing else is said.
+ASSURANCE = 0.8
+
+
+def power(
+    change: float,
+    spread: float,
+    rounds: int,
+    *,
+    margin: float = 0.01,
+    lent: float = 0.0,
+    paired: bool = False,
+) -> float:
+    """Chance that a slowdown by `change` is called a regression. lent: degrees of freedom from a history.
+
+    Raises ValueError for rounds that leave no degree of freedom, or a negative spread.
+    """
+    from scipy.special import nctdtr, stdtrit
+
+    if spread < 0:
+        raise ValueError(f"spread must not be negative: {spread!r}")
+    error, df = _error(spread, rounds, lent, paired)
+    distance = float(np.log1p(change) - np.log1p(margin))
+    if error == 0:
+        return float(distance > 0)
+    found = float(nctdtr(df, distance / error, -stdtrit(df, CHANGE_LEVEL)))
+    # The noncentral t of scipy gives no number far out, where the answer is certain.
+    return 1.0 - found if np.isfinite(found) else float(distance > 0)
+
+
+def smallest_change(
+    spread: float,
+    rounds: int,
+    *,
+    margin: float = 0.01,
+    lent: float = 0.0,
+    paired: bool = False,
+    assurance: float = ASSURANCE,
+) -> float:
+    """The slowdown that is called a regression with the given chance, as a fraction."""
+    from scipy.special import stdtrit
+
+    error, df = _error(spread, rounds, lent, paired)
+    distance = float(stdtrit(df, assurance) - stdtrit(df, CHANGE_LEVEL)) * error
+    return float(np.expm1(np.log1p(margin) + distance))
+
+
+def rounds_for(
+    change: float,
+    spread: float,
+    *,
+    margin: float = 0.01,
+    lent: float = 0.0,
+    paired: bool = False,
+    assurance: float = ASSURANCE,
+) -> int | None:
+    """Rounds a side from which on a slowdown by `change` is found; None where MOST_ROUNDS do not do."""
+    for rounds in range(1 if lent > 0 else 2, MOST_ROUNDS + 1):
+        if (
+            smallest_change(spread, rounds, margin=margin, lent=lent, paired=paired, assurance=assurance)
+            <= change
+        ):
+            return rounds
+    return None
+
+
+def _error(spread: float, rounds: int, lent: float, paired: bool) -> tuple[float, float]:
+    df = lent + (rounds - 1 if paired else 2 * (rounds - 1))
+    if rounds < 1 or df <= 0:
+        raise ValueError(f"{rounds} rounds a side leave nothing to judge the spread by")
+    return spread * float(np.sqrt((1 if paired else 2) / rounds)), df
