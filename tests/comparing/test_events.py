@@ -84,10 +84,15 @@ def test_what_fits_best_at_the_next_commit_is_a_member_too() -> None:
 def test_what_can_lie_at_the_events_commit_is_a_member_too() -> None:
     moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
     line = timeline([1.0] * 16 + [1.1] * 14, "m.late")
-    near = change(line, 16, behind=6)
-    sure = change(line, 16, behind=3)
+    near = change(line, 16, behind=5)
+    sure = change(line, 16, behind=4)
     assert near in _split([*moved, (line, near)], [])[1][0].members
     assert _split([*moved, (line, sure)], [])[0] == [sure]
+    early = timeline([1.0] * 9 + [1.1] * 21, "m.early")
+    point = change(early, 9).point
+    last, sooner = Change(early, 9, 8, 12, point), Change(early, 9, 8, 11, point)
+    assert last in _split([*moved, (early, last)], [])[1][0].members
+    assert _split([*moved, (early, sooner)], [])[0] == [sooner]
 
 
 def test_what_moved_much_further_is_a_change_of_its_own() -> None:
@@ -95,6 +100,15 @@ def test_what_moved_much_further_is_a_change_of_its_own() -> None:
     worse, other_way = _stepping(12, 3.0, "gemm.matmul"), _stepping(12, 0.7, "gemm.other")
     alone, (event,) = _split([*moved, worse, other_way], [])
     assert set(alone) == {worse[1], other_way[1]} and len(event.members) == 6
+
+
+def test_how_far_is_much_depends_on_the_others() -> None:
+    """What two machines differ in is not the same for all benchmarks."""
+    ratios = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7)
+    moved = [_stepping(12, ratio, f"m.b{ratio}") for ratio in ratios]
+    far, further = _stepping(12, 2.5, "m.far"), _stepping(12, 9.0, "m.further")
+    alone, (event,) = _split([*moved, far, further], [])
+    assert alone == [further[1]] and far[1] in event.members
 
 
 def test_a_change_from_zero_is_a_change_of_its_own() -> None:

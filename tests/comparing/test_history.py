@@ -113,9 +113,9 @@ def test_one_commit_of_another_version_is_no_restart() -> None:
     assert restarts(lines) == []
 
 
-def _noisy(step: float, before: int, after: int) -> list[float]:
+def _noisy(step: float, before: int, after: int, noise: float = 0.005) -> list[float]:
     levels = np.concatenate([np.ones(before), np.full(after, step)])
-    return list(levels * np.exp(np.random.default_rng(1).normal(0, 0.005, before + after)))
+    return list(levels * np.exp(np.random.default_rng(1).normal(0, noise, before + after)))
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,12 @@ def test_commits_that_were_not_measured_are_in_the_range() -> None:
     sparse = dataclasses.replace(line, places=tuple(3 * place for place in line.places))
     (one,) = changes_of(sparse)
     assert (one.after, one.place, one.upto) == (57, 60, 60)
+
+
+def test_commits_that_noise_cannot_tell_apart_are_in_the_range() -> None:
+    (one,) = changes_of(timeline(_noisy(1.04, 60, 60, noise=0.02)))
+    assert one.upto - one.after > 1 and one.after < 60 <= one.upto
+    assert (one.after, one.upto) == (one.point.first - 1, one.point.last)
 
 
 def test_too_few_values_after_it_make_a_change_pending() -> None:
