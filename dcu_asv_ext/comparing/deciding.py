@@ -250,6 +250,9 @@ def _statistics(
         paired=[row.paired for row in rows],
         exact=[row.row.series.exact for row in rows],
         direction=[row.row.series.better for row in rows],
+        across_sessions=True,
+        # Bytes do not follow a slower machine.
+        groups=[row.row.key.benchmark if row.row.series.unit == "seconds" else None for row in rows],
         **options,
     )
     if made.shift is None and math.isfinite(suite.shift):

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .rounds import Floats
 
-#: Fewer benchmarks than this cannot tell a common shift.
+#: Fewer groups (functions) than this cannot tell a common shift.
 FEWEST = 8
 #: A shift is one of the machine from this on (log), if its interval excludes zero.
 SHIFT = 0.01
@@ -23,16 +24,18 @@ DISORDER_EACH, DISORDER = 0.05, 0.25
 
 
 class Watched(NamedTuple):
-    """The comparisons looked at, (N,) each: log ratio, half width of its 95 % interval, log margin."""
+    """The comparisons looked at, (N,) each: log ratio, half width of its 95 % interval, log margin, number of its
+    group."""
 
     difference: Floats
     half: Floats
     margin: Floats
+    group: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Shift:
-    """log_ratio: median over the suite; error: its standard error (Maritz-Jarrett would do; here from the MAD)."""
+    """log_ratio: median over the suite; error: its standard error, from the MAD (as of a normal sample's median)."""
 
     log_ratio: float
     error: float
@@ -51,13 +54,16 @@ class Shift:
 NO_SHIFT = Shift(float("nan"), float("nan"))
 
 
-def common_shift(difference: Floats, half: Floats, margin: Floats) -> Shift:
-    """The suite's median log ratio, each benchmark with the weight that its noise leaves it."""
-    if len(difference) < FEWEST:
+def common_shift(watched: Watched) -> Shift:
+    """The median over the groups of each group's median log ratio; NO_SHIFT where the groups are too few."""
+    order = np.argsort(watched.group, kind="stable")
+    _, starts = np.unique(watched.group[order], return_index=True)
+    if len(starts) < FEWEST:
         return NO_SHIFT
-    middle = float(np.median(difference))
-    spread = 1.4826 * float(np.median(np.abs(difference - middle)))
-    return Shift(middle, 1.2533 * spread / float(np.sqrt(len(difference))))
+    medians = np.array([np.median(part) for part in np.split(watched.difference[order], starts[1:])])
+    middle = float(np.median(medians))
+    spread = 1.4826 * float(np.median(np.abs(medians - middle)))
+    return Shift(middle, 1.2533 * spread / float(np.sqrt(len(medians))))
 
 
 def verdict(shift: Shift, watched: Watched | None, differences: Sequence[str]) -> str:

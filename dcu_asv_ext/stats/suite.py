@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -62,6 +62,7 @@ def compare_suite(
     fdr: float = 0.05,
     across_sessions: bool | Sequence[bool] = False,
     use_guard: bool = True,
+    groups: Sequence[Hashable | None] | None = None,
     differences: Sequence[str] = (),
 ) -> SuiteComparison:
     """Compare each (before, after) as `compare` does; every keyword takes one value, or one for each pair.
@@ -73,7 +74,8 @@ def compare_suite(
     sessions, where its history tells, then counts as noise too (rounds of one session cannot show it).
     differences: what is known to differ between the sides and was not meant to; any entry refuses the comparison.
     use_guard: look for a shift or a disorder of the suite as a whole; paired rounds, which share their session, are
-    exempt.
+    exempt. groups: what belongs together in that (parameters and metrics of one function), None for pairs that it
+    must not look at; by default every pair is a group of its own.
 
     A pair that cannot be used is "not comparable", with its reason. Raises ValueError for wrong settings.
     """
@@ -95,8 +97,8 @@ def compare_suite(
     rows: list[Comparison | None] = [None] * count
     sides = reduce(given, options, rows)
     blocks = make_blocks(sides, options)
-    watched = _watched(blocks) if use_guard else None
-    shift = guard.common_shift(*watched) if watched is not None else guard.NO_SHIFT
+    watched = _watched(blocks, _groups(groups, count)) if use_guard else None
+    shift = guard.common_shift(watched) if watched is not None else guard.NO_SHIFT
     reason = guard.verdict(shift, watched, differences)
     level = _fill(rows, blocks, fdr)
     corrected: tuple[Comparison, ...] = ()
@@ -133,15 +135,33 @@ def _each_history(history: Sequence[Sequence[Rounds] | None] | None, count: int)
     return [() if one is None else one for one in history]
 
 
-def _watched(blocks: list[Block]) -> guard.Watched | None:
+def _groups(groups: Sequence[Hashable | None] | None, count: int) -> list[Hashable | None]:
+    if groups is None:
+        return list(range(count))
+    if len(groups) != count:
+        raise ValueError(f"groups must have one entry for each of {count} pairs, not {len(groups)}")
+    return list(groups)
+
+
+def _watched(blocks: list[Block], groups: list[Hashable | None]) -> guard.Watched | None:
     """What the session guard looks at: everything that was not interleaved."""
     loose = [block for block in blocks if not block.made.paired[0]]
     if not loose:
         return None
+    known: dict[Hashable, int] = {}
+    owner = np.array(
+        [
+            -1 if groups[i] is None else known.setdefault(groups[i], len(known))
+            for block in loose
+            for i in block.index.tolist()
+        ]
+    )
+    seen = owner >= 0
     return guard.Watched(
-        np.concatenate([block.made.difference for block in loose]),
-        np.concatenate([block.judged.half for block in loose]),
-        np.concatenate([block.settings.margin for block in loose]),
+        np.concatenate([block.made.difference for block in loose])[seen],
+        np.concatenate([block.judged.half for block in loose])[seen],
+        np.concatenate([block.settings.margin for block in loose])[seen],
+        owner[seen],
     )
 
 
