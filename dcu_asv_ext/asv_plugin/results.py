@@ -243,8 +243,8 @@ class Project:
         files = [one for one in files if one.prefix in prefixes]
         if newest is not None:
             measured = {one.prefix for one in files}
-            last = [commit[:8] for commit in order if commit[:8] in measured][-newest:]
-            files = [one for one in files if one.prefix in set(last)]
+            last = set([commit[:8] for commit in order if commit[:8] in measured][-newest:])
+            files = [one for one in files if one.prefix in last]
         found = [one for one in self._readable(files, match) if one.commit in order]
         return sorted(found, key=lambda one: (order[one.commit], one.env))
 

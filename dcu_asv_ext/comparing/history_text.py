@@ -285,6 +285,8 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _day(milliseconds: int) -> str:
+    if not milliseconds:  # a repository that is not git's does not tell it
+        return "????-??-??"
     moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.timezone.utc)
     return moment.strftime("%Y-%m-%d")
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dcu_asv_ext.comparing.figures import columns
-from dcu_asv_ext.comparing.history import Event, HistoryReport, Restart
+from dcu_asv_ext.comparing.history import Commit, Event, HistoryReport, Restart
 from dcu_asv_ext.comparing.history_text import DATE, SIZE, Style, ordered, render
 from dcu_asv_ext.comparing.sparkline import ASCII
 
@@ -125,3 +125,10 @@ def test_restarts_name_what_changed() -> None:
     assert "2023-11-19  00000005  another version of a.a, b.b, c.c and 1 more (m, e)" in render(
         report, Style(160)
     )
+
+
+def test_a_date_that_is_not_known_is_not_1970() -> None:
+    report = _report()
+    report.commits = [Commit(one.hash) for one in report.commits]
+    text = render(report, Style(160))
+    assert "????-??-??  00000014\n" in text and "1970" not in text
