@@ -16,6 +16,8 @@ REACH = 50
 CLIP = 3.0
 #: Smallest noise that is believed, relative: series can repeat to the last digit.
 FLOOR = 1e-5
+#: Correlation of neighbours beyond which a history tells next to nothing; estimates above it are not believed.
+MOST_CORRELATED = 0.8
 #: Half-width of the location interval in units of log likelihood: 95 % of the largest excursion of a two-sided
 #: random walk, (1 - exp(-x))^2 = .95 (Siegmund 1988).
 LOCATION = -math.log(1.0 - math.sqrt(0.95))
@@ -42,9 +44,9 @@ class Step:
 def step_at(y: Array, start: int, split: int, end: int, null: float, least: int) -> Step:
     """Compare y[start:split] with y[split:end], at most REACH values on each side of `split`.
 
-    Both tests must agree: a t-test of clipped values against a step of at most `null`, which sees the size; and the
-    t-test of their ranks (Conover and Iman 1981), which does not believe few values out of many modes. Both count
-    autocorrelated values as the fewer independent ones that they are worth.
+    Two tests must agree: a t-test of clipped values against a step of at most `null`, which sees the size and counts
+    correlated values as the fewer independent ones that they are worth; and a test of ranks, which does not believe
+    a few values out of many modes.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -53,25 +55,19 @@ def step_at(y: Array, start: int, split: int, end: int, null: float, least: int)
     before, after = float(np.median(left)), float(np.median(right))
     if min(m, k) < least:
         return Step(after - before, before, after)
-    count = m + k
-    residual = np.concatenate([left - before, right - after])
-    spread = np.sort(np.abs(residual))
-    noise = max(1.4826 * _middle(spread) * math.sqrt(count / (count - 2)), spread[int(0.8 * count)] / 1.2816)
-    np.clip(residual, -CLIP * noise, CLIP * noise, out=residual)
-    before += float(residual[:m].sum()) / m
-    after += float(residual[m:].sum()) / k
-    residual[:m] -= residual[:m].sum() / m
-    residual[m:] -= residual[m:].sum() / k
-    squares = float(residual @ residual)
-    worth = _independent_share(residual, squares)
-    freedom = max(count * worth, 4.0) - 2.0
-    deviation = math.sqrt(squares / (count - 2)) + FLOOR
-    error = deviation * math.sqrt((1 / m + 1 / k) / worth)
+    residual = clipped(np.concatenate([left - before, right - after]), 2)
+    to_left, to_right = float(residual[:m].sum()) / m, float(residual[m:].sum()) / k
+    residual[:m] -= to_left
+    residual[m:] -= to_right
+    before, after = before + to_left, after + to_right
     size = after - before
-    by_size = (abs(size) - null) / error
-    p_value = max(float(stdtr(freedom, -by_size)), _rank_p(left, right, worth, size))
-    evidence = -math.log10(max(p_value, 1e-300))
+    worth = independent_share(residual)
+    freedom = max((m + k) * worth, 4.0) - 2.0
+    deviation = math.sqrt(float(residual @ residual) / (m + k - 2)) + FLOOR
+    error = deviation * math.sqrt((1 / m + 1 / k) / worth)
+    p_value = max(float(stdtr(freedom, (null - abs(size)) / error)), _rank_p(left, right, size))
     half_width = error * float(stdtrit(freedom, 0.975))
+    evidence = -math.log10(max(p_value, 1e-300))
     return Step(size, before, after, deviation / math.sqrt(worth), error, half_width, evidence)
 
 
@@ -86,23 +82,35 @@ def step_to(left: Array, right: Array) -> Step:
     return Step(after - before, before, after, noise, error, error * float(stdtrit(m - 1, 0.975)))
 
 
-def _middle(ordered: Array) -> float:
-    half = len(ordered) // 2
-    return float(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
+def clipped(residual: Array, levels: int) -> Array:
+    """Residuals from so many fitted levels, cut at CLIP times their noise, which spikes do not move.
+
+    The noise is the larger of two quantiles of the sizes, as for a normal: the median is blind to a second mode.
+    """
+    count = len(residual)
+    sizes = np.sort(np.abs(residual))
+    half = count // 2
+    middle = float(sizes[half] if count % 2 else (sizes[half - 1] + sizes[half]) / 2)
+    noise = max(
+        1.4826 * middle * math.sqrt(count / (count - levels)), float(sizes[int(0.8 * count)]) / 1.2816
+    )
+    return np.clip(residual, -CLIP * noise, CLIP * noise)
 
 
-def _independent_share(residual: Array, squares: float) -> float:
-    """How many independent values one value is worth, from the correlation of neighbours: (1 - r) / (1 + r)."""
+def independent_share(residual: Array) -> float:
+    """How many independent values one of these is worth: (1 - r) / (1 + r), r the correlation of neighbours."""
+    squares = float(residual @ residual)
     if squares <= 0.0:
         return 1.0
-    correlation = float(residual[1:] @ residual[:-1]) / squares
-    correlation = min(max(correlation, 0.0), 0.8)
+    # Levels that were fitted make r too small by about 1 / n.
+    correlation = float(residual[1:] @ residual[:-1]) / squares + 1.0 / len(residual)
+    correlation = min(max(correlation, 0.0), MOST_CORRELATED)
     return (1.0 - correlation) / (1.0 + correlation)
 
 
-def _rank_p(left: Array, right: Array, worth: float, size: float) -> float:
-    """One-sided p-value that the ranks of the sides differ in the direction of `size`."""
-    from scipy.special import ndtr, ndtri, stdtr
+def _rank_p(left: Array, right: Array, size: float) -> float:
+    """One-sided p-value that the ranks of the sides differ in the direction of `size` (Conover and Iman 1981)."""
+    from scipy.special import stdtr
 
     m, k = len(left), len(right)
     count = m + k
@@ -110,5 +118,4 @@ def _rank_p(left: Array, right: Array, worth: float, size: float) -> float:
     above = np.searchsorted(ordered, right, "left").sum() + np.searchsorted(ordered, right, "right").sum()
     z = (float(above) / 2 - m * k / 2) / math.sqrt(m * k * (count + 1) / 12.0)
     z = math.copysign(z, z * size)
-    t = z * math.sqrt((count - 2) / (count - 1 - z * z))
-    return float(ndtr(ndtri(stdtr(count - 2, -t)) * math.sqrt(worth)))
+    return float(stdtr(count - 2, -z * math.sqrt((count - 2) / (count - 1 - z * z))))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .boundary import Step
+from .boundary import REACH, Step
 from .prune import Pruner, Rule
 from .segments import Partition
 
@@ -110,6 +110,7 @@ class History:
         self._at: list[int] = []
         self._count = 0
         self._points: list[ChangePoint] | None = None
+        self._made_before: dict[tuple[int, int, int], ChangePoint] = {}
         for value in values:
             self.append(value)
 
@@ -172,10 +173,17 @@ class History:
         return found
 
     def _point(self, start: int, split: int, end: int) -> ChangePoint:
+        key = (start, split, min(end, split + REACH))
+        if key not in self._made_before:
+            self._made_before[key] = self._tested_point(*key)
+        return self._made_before[key]
+
+    def _tested_point(self, start: int, split: int, end: int) -> ChangePoint:
         step = self._pruner.step(start, split, end)
         first, last = self._pruner.places(start, split, end)
-        sides = min(split - start, end - split)
-        reason = f"{abs(step.size) / step.error:.1f} standard errors, at least {sides} values on each side"
+        sides = min(split - start, REACH), end - split
+        times = abs(step.size) / step.error
+        reason = f"{sides[0]} values before and {sides[1]} after differ by {times:.1f} standard errors"
         return self._made(split, step, first, last, False, reason)
 
     def _pending_point(self, split: int, step: Step) -> ChangePoint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from .boundary import CLIP, LOCATION, REACH, Array, Step, step_at, step_to
+from .drift import steps_beat_line
+
+#: Two-state machines: at least so many stays between steps, of a mean length up to this times their number.
+FEWEST_STAYS = 3
+LONGEST_STAY = 10
+#: A disturbance passes in fewer values than a segment needs plus these.
+PASSING = 2
+#: Values on each side of a run of steps that say whether the history drifts there.
+DRIFT_REACH = 150
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,7 @@ class Pruner:
         self.y: Array = np.empty(0)
         self._steps: dict[tuple[int, int, int], Step] = {}
         self._places: dict[tuple[int, int, int], int] = {}
+        self._drifts: dict[tuple[int, ...], bool] = {}
 
     def step(self, start: int, split: int, end: int) -> Step:
         start, end = max(start, split - REACH), min(end, split + REACH)
@@ -57,7 +68,7 @@ class Pruner:
         for _ in range(4):
             before = kept
             kept = self._moved(self._without_weak(kept))
-            kept = self._without_excursions(kept)
+            kept = self._without_drift(self._without_short_stays(self._without_states(kept)))
             if kept == before:
                 break
         return self._without_weak(kept)
@@ -137,5 +148,66 @@ class Pruner:
                 return split, step
         return None
 
-    def _without_excursions(self, splits: list[int]) -> list[int]:
-        return splits
+    def _without_states(self, splits: list[int]) -> list[int]:
+        """Without the steps of a machine that goes to and fro between two states.
+
+        Four steps or more between the same two levels, with short stays, are such a machine. Code, too, can come
+        back to where it was; the more often, the longer the mean stay that is still taken for a machine's.
+        """
+        edge = [0, *splits, len(self.y)]
+        kept: list[int] = []
+        at = 0
+        while at < len(splits):
+            end = at
+            while end + 1 < len(splits) and self._returns(edge[end : end + 4]):
+                end += 1
+            stays = end - at
+            if stays >= FEWEST_STAYS and splits[end] - splits[at] <= LONGEST_STAY * stays * stays:
+                at = end + 1
+            else:
+                kept.append(splits[at])
+                at += 1
+        return kept
+
+    def _without_short_stays(self, splits: list[int]) -> list[int]:
+        """Without pairs of steps that lead away and back within few values: a disturbance that passed."""
+        kept = list(splits)
+        at = 0
+        while at + 1 < len(kept):
+            short = kept[at + 1] - kept[at] < self.rule.least + PASSING
+            if short and self._returns([0, *kept, len(self.y)][at : at + 4]):
+                del kept[at : at + 2]
+            else:
+                at += 1
+        return kept
+
+    def _returns(self, edge: Sequence[int]) -> bool:
+        """Whether the second of two steps leads back to the level before the first."""
+        there, back = self.step(*edge[:3]), self.step(*edge[1:])
+        if there.size * back.size > 0.0:
+            return False
+        tolerance = max(
+            0.25 * min(abs(there.size), abs(back.size)), 2.0 * math.hypot(there.error, back.error)
+        )
+        return abs(there.size + back.size) < tolerance
+
+    def _without_drift(self, splits: list[int]) -> list[int]:
+        """Without runs of steps in one direction through which a straight line fits as well."""
+        edge = [0, *splits, len(self.y)]
+        kept: list[int] = []
+        at = 1
+        while at <= len(splits):
+            rises = self.step(*edge[at - 1 : at + 2]).size > 0.0
+            end = at
+            while end < len(splits) and (self.step(*edge[end : end + 3]).size > 0.0) == rises:
+                end += 1
+            if self._beats_line(tuple(edge[at - 1 : end + 2])):
+                kept += edge[at : end + 1]
+            at = end + 1
+        return kept
+
+    def _beats_line(self, edge: tuple[int, ...]) -> bool:
+        edge = (max(edge[0], edge[1] - DRIFT_REACH), *edge[1:-1], min(edge[-1], edge[-2] + DRIFT_REACH))
+        if edge not in self._drifts:
+            self._drifts[edge] = steps_beat_line([self.y[a:b] for a, b in itertools.pairwise(edge)])
+        return self._drifts[edge]
