@@ -25,6 +25,7 @@ COMMANDS = {
         "quickstart",
         "write a configuration and a first benchmark into a repository",
     ),
+    "run": ("commands.run", "measure the working tree beside a base, until the two can be told apart"),
     "compare": ("commands.compare", "tell what changed between two commits, and how sure that is"),
     "history": ("commands.history", "tell at which commits of a branch the results changed"),
 }

@@ -1,0 +1,120 @@
+"""One `dcu-asv run` from the request to its outcome: open the project, prepare both sides, measure by turns."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..asv_plugin.interleaving import Bench
+from ..asv_plugin.results import Project, ResultsError
+from ..comparing.deciding import HISTORY
+from ..comparing.model import ResultSet
+from .experiment import Arm, Experiment, parse_variable, prepare
+from .looks import Schedule
+from .loop import Limits, Loop, Outcome
+from .measured import Rule, compare
+
+#: The raw data of so many runs is kept.
+KEPT = 10
+
+
+@dataclass(frozen=True)
+class Request:
+    """variant: as typed, none or one or two. budget: seconds."""
+
+    names: Sequence[str] = ()
+    against: str | None = None
+    variant: Sequence[str] = ()
+    config: str | None = None
+    schedule: Schedule = Schedule(5, 20)  # noqa: RUF009
+    budget: float = 600.0
+    margin: float = 0.01
+    equivalence: float = 0.05
+    vary: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """folder: where the raw data lies."""
+
+    outcome: Outcome
+    folder: Path
+
+
+def measure(request: Request, tell: Callable[[str], None]) -> Found:
+    """tell: gets lines for the user. Changes to the configuration's folder.
+
+    Raises ChoiceError, ComparisonError, ExperimentError, MeasuringError, ResultsError and SnapshotError.
+    """
+    variable = parse_variable(request.variant) if request.variant else None
+    bench = Bench.open(request.config)
+    past = bench.conf.results_dir
+    folder = new_folder(bench.settles_in)
+    bench.settle(folder)
+    with _not_set(variable.name if variable is not None else None):
+        found = prepare(bench, request.names, request.against, variable, dict(os.environ), tell)
+        tell(found.title[0].upper() + found.title[1:])
+        rule = Rule(request.margin, request.equivalence, request.vary, _history(bench, past, found))
+        loop = Loop(
+            _Lane(found.before, found.partner),
+            _Lane(found.after, {name: name for name in found.partner}),
+            found.partner,
+            Limits(request.schedule, request.budget),
+            lambda share: compare(found, rule, share),
+            tell,
+        )
+        return Found(loop.run(), folder)
+
+
+class _Lane:
+    """An arm of the experiment, asked for by the second arm's names of the functions."""
+
+    def __init__(self, arm: Arm, partner: Mapping[str, str]) -> None:
+        self.arm = arm
+        self.partner = partner
+        self.back = {theirs: ours for ours, theirs in partner.items()}
+
+    def measure(self, functions: Collection[str]) -> set[str]:
+        chosen = {self.partner[one] for one in functions}
+        selection = {name: indices for name, indices in self.arm.selection.items() if name in chosen}
+        return {self.back[name] for name in self.arm.side.measure(selection)}
+
+
+@contextmanager
+def _not_set(name: str | None) -> Iterator[None]:
+    """Each side sets the variable as it needs it, and "not set" must not mean the user's own value."""
+    earlier = os.environ.pop(name, None) if name is not None else None
+    try:
+        yield
+    finally:
+        if name is not None and earlier is not None:
+            os.environ[name] = earlier
+
+
+def new_folder(root: Path) -> Path:
+    """A new results folder; those of earlier runs go, but for the newest."""
+    root.mkdir(parents=True, exist_ok=True)
+    # Where the environments are not ignored by git, these results still are.
+    (root / ".gitignore").write_text("*\n")
+    earlier = sorted(one for one in root.iterdir() if one.is_dir())
+    for one in earlier[: max(len(earlier) - KEPT + 1, 0)]:
+        shutil.rmtree(one, ignore_errors=True)
+    folder = root / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}"
+    folder.mkdir()
+    return folder
+
+
+def _history(bench: Bench, results_dir: str, experiment: Experiment) -> Sequence[ResultSet]:
+    """Earlier results of the same functions on this machine: their noise is known already."""
+    project = Project(Path.cwd(), Path.cwd() / results_dir, list(bench.conf.branches), bench.repo)
+    try:
+        return project.history(
+            bench.machine["machine"], match=lambda key: key.benchmark in experiment.partner, newest=HISTORY
+        )
+    except ResultsError:
+        return ()  # nothing was measured on this machine before
