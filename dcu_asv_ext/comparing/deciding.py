@@ -47,7 +47,7 @@ def report(
     vary: Sequence[str] = (),
     margin: float = 0.01,
     equivalence: float = 0.05,
-    fdr: float = 0.05,
+    fdr: float = 0.02,
     match: Callable[[Key], bool] | None = None,
 ) -> Report:
     """Compare two sides, environment by environment.

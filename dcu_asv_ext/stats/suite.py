@@ -59,7 +59,7 @@ def compare_suite(
     margin: float | Sequence[float] = 0.01,
     equivalence: float | Sequence[float] = 0.05,
     direction: str | Sequence[str] = "lower",
-    fdr: float = 0.05,
+    fdr: float = 0.02,
     across_sessions: bool | Sequence[bool] = False,
     use_guard: bool = True,
     groups: Sequence[Hashable | None] | None = None,
