@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """reach: the bound; `ratio` (or `ours`, where there is no peer) must be at most that, or within 1 +- reach."""
+    """reach: the bound. `ratio` (or `ours`, where there is no peer) must be at most that, or within 1 +- reach.
+
+    absolute: `ours` itself must be at most that, and the peer's figure stands beside it; at_least: at least that.
+    """
 
     what: str
     ours: float
@@ -17,6 +20,8 @@ class Row:
     reach: float
     peer_name: str = ""
     both_sides: bool = False
+    absolute: bool = False
+    at_least: bool = False
 
     @property
     def ratio(self) -> float:
@@ -24,17 +29,26 @@ class Row:
 
     @property
     def reached(self) -> bool:
-        return abs(self.ratio - 1.0) <= self.reach if self.both_sides else self.ratio <= self.reach
+        if self.at_least:
+            return self.ours >= self.reach
+        if self.both_sides:
+            return abs(self.ratio - 1.0) <= self.reach
+        return (self.ours if self.absolute else self.ratio) <= self.reach
+
+    @property
+    def bound(self) -> str:
+        if self.at_least or self.absolute:
+            return f"{'>=' if self.at_least else '<='} {self.reach:g} {self.unit}".rstrip()
+        return f"1 +- {self.reach:g}" if self.both_sides else f"<= {self.reach:g}"
 
 
 def print_table(rows: list[Row]) -> None:
     print(f"{'what':58} {'ours':>12} {'peer':>12} {'ratio':>8} {'reach':>9}")
     for row in rows:
         peer = "" if row.peer is None else f"{row.peer:.4g} {row.unit}"
-        ratio = "" if row.peer is None else f"{row.ratio:.3f}"
-        bound = f"1 +- {row.reach:g}" if row.both_sides else f"<= {row.reach:g}"
+        ratio = "" if not row.peer else f"{row.ratio:.3f}"
         mark = "" if row.reached else "  not reached"
-        print(f"{row.what:58} {f'{row.ours:.4g} {row.unit}':>12} {peer:>12} {ratio:>8} {bound:>9}{mark}")
+        print(f"{row.what:58} {f'{row.ours:.4g} {row.unit}':>12} {peer:>12} {ratio:>8} {row.bound:>9}{mark}")
         if row.peer_name:
             print(f"    against {row.peer_name}")
 
