@@ -63,7 +63,7 @@ def report(
     found = together(row.differences for row in rows)
     check_vary(vary, found, (name for row in rows for name in row.fact_names))
     made = Report(before, after, differences=found)
-    made.settings = {"margin": margin, "equivalence": equivalence, "vary": list(vary)}
+    made.settings = {"margin": margin, "equivalence": equivalence, "fdr": fdr, "vary": list(vary)}
     declared = any(one.declared for one in found)
     options = {"margin": margin, "equivalence": equivalence, "fdr": fdr}
     good = [row for row in rows if row.comparable and not row.refused]

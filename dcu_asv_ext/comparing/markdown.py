@@ -151,6 +151,7 @@ def _footnotes(report: Report) -> Iterator[str]:
     left_out = showing.cut(report)
     notes = [
         showing.undecided(report),
+        showing.chance(report),
         f"Steady state: {left_out}" if left_out else "",
         f"Rule: {showing.rule(report)}",
     ]

@@ -195,16 +195,16 @@ def _detection(key: Key, env: str, rows: Sequence[Row], made: SelfCheck) -> Dete
     lent = statistics.fmean(each.prior_df for each in found) if found else 0.0
     compared = [row for row in rows if row.verdict in COMPARED]
     alarms = statistics.fmean(_alarm(row) for row in compared) if compared else math.nan
-    smallest = 0.0 if one.series.exact else _smallest(spread, 2 * (rounds - 1) + lent, rounds, made.margin)
+    smallest = 0.0 if one.series.exact else _smallest(spread, lent, rounds, made.margin)
     return Detection(key, one.series, env, rounds, spread, smallest, alarms)
 
 
-def _smallest(spread: float, df: float, rounds: int, margin: float) -> float | None:
+def _smallest(spread: float, lent: float, rounds: int, margin: float) -> float | None:
     from ..stats.power import smallest_change
 
     if not math.isfinite(spread):
         return None
-    found = smallest_change(spread, df, rounds, margin=margin, power=POWER)
+    found = smallest_change(spread, rounds, margin=margin, lent=lent, assurance=POWER)
     return found if math.isfinite(found) else None
 
 

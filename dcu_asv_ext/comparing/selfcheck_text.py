@@ -106,7 +106,7 @@ def _worst(found: SelfCheck) -> Iterator[str]:
     worst = found.worst(_LISTED)
     if not worst:
         return
-    yield f"smallest change: called in {100 * POWER:.0f} % of comparisons with as many rounds a side"
+    yield f"smallest change: called in {100 * POWER:.0f} % of comparisons of one benchmark, as many rounds a side"
     yield f"  median of what varies: {_change(found.median_smallest)}; the least sensitive:"
     rows = [_detection(one) for one in worst]
     yield from (f"  {line}" for line in _table(rows))

@@ -247,6 +247,9 @@ def rule(report: Report) -> str:
             f"a change counts beyond {figures.percent(margin)}, no change is claimed within "
             f"{figures.percent(equivalence)}"
         )
+    fdr = report.settings.get("fdr")
+    if isinstance(fdr, float):
+        parts.append(f"of the changes called, {figures.percent(fdr)} at most are expected by chance")
     past = report.settings.get("history")
     if past:
         parts.append(f"the noise is learned from {figures.count(past, 'earlier commit')} too")
@@ -309,7 +312,11 @@ def undecided(report: Report) -> str:
         names = list(dict.fromkeys(row.key.benchmark for row in ours))
         said = " ".join(names) if len(names) <= _NAMES else "NAME"
         text += f", by dcu-asv run {said} --against {against}"
-    text += "."
-    if any(by_chance(line, report) for line in lines):
-        text += f" {CHANCE} Its own interval says a change; among so many rows that may be chance."
-    return text
+    return f"{text}."
+
+
+def chance(report: Report) -> str:
+    """What the mark of `by_chance` means; "" where no row has it."""
+    if not any(by_chance(_line(row), report) for row in report.rows):
+        return ""
+    return f"{CHANCE} Its own interval says a change; among so many rows that may be chance."

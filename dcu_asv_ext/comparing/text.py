@@ -79,6 +79,7 @@ def _footnotes(report: Report, style: Style) -> Iterator[str]:
     if showing.verdicts(report, style.everything).folds or showing.advice(report, style.everything).folds:
         yield "--all shows every row."
     yield from style.wrapped(showing.undecided(report))
+    yield from style.wrapped(showing.chance(report))
     left_out = showing.cut(report)
     if left_out:
         yield from style.wrapped(f"Steady state: {left_out}")
