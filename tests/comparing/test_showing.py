@@ -143,9 +143,9 @@ def test_the_rule_says_what_it_rests_on() -> None:
     made = report(plain, paired, exact, missing("gone"), settings={**SETTINGS, "fdr": 0.02, "history": 12})
     assert showing.rule(made) == (
         "dcu-asv's rule, on the median of each round; a change counts beyond 1 %, no change is claimed within 5 %; "
-        "of the changes called, 2 % at most are expected by chance; the noise is learned from 12 earlier commits too. "
-        "Rows: 2 from rounds of the evidence, 1 from asv's single figures, 1 with interleaved rounds paired, 1 exact, "
-        "where any change counts."
+        "of the changes called, 2 % at most are expected by chance; the noise is learned from 12 earlier commits "
+        "too. Rows: 2 from rounds of the evidence, 1 from asv's single figures, 1 with interleaved rounds paired, "
+        "1 exact, where any change counts."
     )
 
 
