@@ -1,26 +1,43 @@
-"""`make peers`: every speed claim as a ratio, ours and the peer's in one run."""
+"""`make peers`: every claim beside a named peer's figure, both from one run."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
-from . import asv_runs, loops
+from . import asv_runs, decisions, loops
 from .report import Row, as_json, print_table
+
+PARTS = ("asv", "loops", "decisions")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="peers", description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="also write the rows to FILE")
-    parser.add_argument("--only", choices=("asv", "loops"), help="one part only")
+    parser.add_argument("--only", choices=PARTS, help="one part only")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=os.environ.get("DCU_ASV_DATA"),
+        metavar="DIR",
+        help="folder of aa_pyperf.npz and django_asv_results.tar.gz (default: DCU_ASV_DATA)",
+    )
     options = parser.parse_args()
+    parts = PARTS if options.only is None else (options.only,)
     rows: list[Row] = []
-    if options.only in (None, "loops"):
+    if "loops" in parts:
         rows += [*loops.latency_rows(), loops.overhead_row(), loops.memory_row(), loops.import_row()]
-    if options.only in (None, "asv"):
+    if "asv" in parts:
         with tempfile.TemporaryDirectory(prefix="peers-") as folder:
             rows += asv_runs.rows(Path(folder))
+    if "decisions" in parts:
+        rows += decisions.timing_rows()
+        if options.data is not None:
+            rows += decisions.rows(options.data)
+    if options.data is None and "decisions" in parts:
+        print("What needs real measurements is left out: name their folder by --data or DCU_ASV_DATA.")
     print_table(rows)
     if options.json:
         Path(options.json).write_text(as_json(rows) + "\n", encoding="utf-8")

@@ -1,160 +1,141 @@
-"""The comparison of two commits against asv's own rule, on data whose truth is known.
+"""The comparison of two commits beside asv's own rule, on real pairs whose true difference is known.
 
-python -m peers.decisions --data DIR [--half dev|test] [--quick] [--no-asv] [--compare MODULE:NAME] ...
+    python -m peers.decisions --data DIR [--half dev|test] [--quick] [--no-asv] [--compare MODULE:NAME] ...
+
+prints every figure; `make peers` those that are to be reached, on the half of the benchmarks that no method was
+chosen on.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from dcu_asv_ext.stats import compare, compare_suite
 
-from .asv_rule import asv_judge
-from .decision_data import HALVES, Trials, consecutive_days, load_django, load_runs, split, suites
+from . import decision_speed
+from .asv_rule import asv_judge, measured, verdict
+from .decision_data import HALVES, load_django
 from .decision_quality import (
-    Judge,
-    Rate,
-    SessionQuality,
-    SuiteJudge,
-    SuiteQuality,
+    SLOWER,
+    Quality,
     each_alone,
     named_function,
     one_by_one,
     quality,
-    quality_line,
     session_quality,
     suite_quality,
     together,
 )
+from .decision_report import DESIGNS, Design, hundredfold, report, suites_of, trials_of
+from .report import Row
 
-FACTORS = (1.05, 1.1)
+FACTOR = 1.05
+ASV = f"asv {version('asv')} at factor {FACTOR}"
 
-
-@dataclass(frozen=True)
-class Design:
-    what: str
-    flavour: str
-    rounds: int
-    samples: int
-    history: str  # "all": earlier runs whole; "same": cut to this design; "": none
-
-
-DESIGNS = (
-    Design("2 rounds x 5, history of whole runs", "jit", 2, 5, "all"),
-    Design("2 rounds x 5, history of 2 x 5", "jit", 2, 5, "same"),
-    Design("2 rounds x 5, no history", "jit", 2, 5, ""),
-    Design("5 rounds x 3, history of whole runs", "base", 5, 3, "all"),
-    Design("5 rounds x 3, history of 5 x 3", "base", 5, 3, "same"),
-    Design("5 rounds x 3, no history", "base", 5, 3, ""),
-)
+#: Largest share of false alarms, and least power at each change, in percent.
+REACH: dict[str, tuple[float, dict[float, float]]] = {
+    "2 rounds x 5, history of whole runs": (1.0, {0.05: 84.0, 0.10: 98.0}),
+    "5 rounds x 3, history of whole runs": (0.2, {0.02: 47.0, 0.05: 97.0}),
+    "5 rounds x 3, no history": (1.0, {0.05: 90.0}),
+}
+COVERAGE = (93.0, 97.5)
 
 
-def trials_of(
-    design: Design, data: Path, half: str | None = None, *, quick: bool = False, random_values: bool = False
-) -> Trials:
-    trials = split(
-        load_runs(data, design.flavour, half),
-        design.rounds,
-        design.samples,
-        step=4 if quick else 1,
-        same_design=design.history == "same",
-        random_values=random_values,
+def rows(data: Path, half: str | None = "test") -> list[Row]:
+    found: list[Row] = []
+    covered: list[float] = []
+    for design in DESIGNS:
+        if design.what in REACH:
+            trials = trials_of(design, data, half)
+            ours, theirs = quality(one_by_one(compare), trials), quality(asv_judge(FACTOR), trials)
+            found += design_rows(design, ours, theirs)
+            covered += [100 * ours.covered.value] if ours.covered else []
+            print(f"  decisions, {design.what}: {len(trials)} pairs", flush=True)
+    drawn = suites_of(data, half)
+    suite, peer = (
+        suite_quality(judge, drawn, history=history)
+        for judge, history in ((together(compare_suite), True), (each_alone(asv_judge(FACTOR)), False))
     )
-    return trials if design.history else trials.without_history()
+    covered += [100 * suite.covered.value] if suite.covered else []
+    what = f"suite of {len(drawn[0])}, 5 % of it made 5 % slower"
+    found += [
+        at_least(f"{what}: found", 100 * suite.found.value, 100 * peer.found.value, 97.0, suite.found.error),
+        at_most(f"{what}: false alarms", suite.alarms.value, peer.alarms.value, "", 0.1, suite.alarms.error),
+        Row(
+            "coverage of the 95 % interval, lowest of these",
+            min(covered),
+            None,
+            "%",
+            COVERAGE[0],
+            at_least=True,
+        ),
+        Row(
+            "coverage of the 95 % interval, highest of these",
+            max(covered),
+            None,
+            "%",
+            COVERAGE[1],
+            absolute=True,
+        ),
+    ]
+    return [*found, hundredfold_row(), session_row(data, half)]
 
 
-def hundredfold(compare: Callable[..., Any]) -> dict[str, str]:
-    """Verdicts on 6 against 6 samples, 100 times slower, however they fall into rounds."""
-    samples = 1.0 + 0.01 * np.random.default_rng(6).standard_normal(12)
-    found = {}
-    for rounds in (1, 2, 6):
-        before, after = samples[:6].reshape(rounds, -1), 100 * samples[6:].reshape(rounds, -1)
-        found[f"{rounds} x {6 // rounds}"] = str(compare(before, after).verdict)
+def design_rows(design: Design, ours: Quality, theirs: Quality) -> list[Row]:
+    most, least = REACH[design.what]
+    mine, peer = ours.false_alarms, theirs.false_alarms
+    found = [
+        at_most(
+            f"{design.what}: false alarms", 100 * mine.value, 100 * peer.value, "%", most, 100 * mine.error
+        )
+    ]
+    for change, power in least.items():
+        mine, peer = ours.flagged[change], theirs.flagged[change]
+        what = f"{design.what}: found of {100 * change:+.0f} %"
+        found.append(at_least(what, 100 * mine.value, 100 * peer.value, power, mine.error))
     return found
 
 
-# Printing
-
-
-def suite_line(name: str, judged: SuiteQuality) -> str:
-    covered = "" if judged.covered is None else f"  covered {judged.covered}"
-    return (
-        f"  {name:24} found {judged.found}  alarms a suite {_count(judged.alarms)}"
-        f"  with nothing changed {_count(judged.alarms_unchanged)}  refused {100 * judged.refused:.1f} %"
-        f"{covered}  ({judged.suites} suites)"
+def at_most(what: str, ours: float, peer: float, unit: str, reach: float, error: float) -> Row:
+    return Row(
+        what, ours, peer, unit, reach, f"{ASV}; standard error {error:.2g} {unit}".rstrip(), absolute=True
     )
 
 
-def _count(found: Rate) -> str:
-    return f"{found.value:.3f} +- {found.error:.3f}"
+def at_least(what: str, ours: float, peer: float, reach: float, error: float) -> Row:
+    """Shares in percent; error: a fraction."""
+    return Row(what, ours, peer, "%", reach, f"{ASV}; standard error {100 * error:.2g} %", at_least=True)
 
 
-def session_line(name: str, judged: SessionQuality) -> str:
-    return (
-        f"  {name:10} flagged {100 * judged.flagged:.2f} %  refused {100 * judged.refused:.1f} %  of {judged.pairs}; "
-        f"where the common shift is below 1 %: refused {100 * judged.calm_refused:.1f} %,"
-        f" flagged {100 * judged.calm_flagged:.2f} % of {judged.calm}; +5 % found {100 * judged.found:.0f} %"
-    )
+def hundredfold_row() -> Row:
+    ours = hundredfold(lambda *sides: compare(*sides).verdict)
+    theirs = hundredfold(lambda before, after: verdict(measured(before), measured(after), FACTOR))
+    found = [sum(said == SLOWER for said in each.values()) for each in (ours, theirs)]
+    what = f"6 against 6 samples, 100 times slower: found, of {len(ours)} ways"
+    return Row(what, found[0], found[1], "", len(ours), ASV, at_least=True)
 
 
-def report(
-    data: Path,
-    *,
-    judge: Judge | None = None,
-    suite_judge: SuiteJudge | None = None,
-    with_asv: bool = True,
-    half: str | None = None,
-    quick: bool = False,
-    random_values: bool = False,
-    designs: Sequence[Design] = DESIGNS,
-) -> None:
-    """Print every figure of the given judges, and asv's beside them."""
+def session_row(data: Path, half: str | None) -> Row:
+    sessions = load_django(data, half)
+    ours = session_quality(together(compare_suite), sessions)
+    theirs = session_quality(each_alone(asv_judge(FACTOR)), sessions)
     print(
-        f"half: {half or 'both'}; false alarms, then power at +2, +5 and +10 %; 'no change' at the same four"
+        f"  decisions, consecutive commits: {100 * ours.refused:.1f} % of {ours.pairs} pairs refused; "
+        f"{100 * ours.calm_refused:.1f} % of the {ours.calm} whose suites moved by less than 1 %",
+        flush=True,
     )
-    for design in designs:
-        trials = trials_of(design, data, half, quick=quick, random_values=random_values)
-        print(f"{design.what} ({design.flavour}; {len(trials)} trials)")
-        if judge is not None:
-            begin = time.perf_counter()
-            print(
-                quality_line("ours", quality(judge, trials)),
-                f" {time.perf_counter() - begin:.0f} s",
-                flush=True,
-            )
-        if with_asv and not design.history:
-            for factor in FACTORS:
-                print(quality_line(f"asv {factor}", quality(asv_judge(factor), trials)), flush=True)
-    drawn = list(suites(load_runs(data, "base", half), step=2 if quick else 1))
-    print(f"suites of {len(drawn[0])} (base, 5 rounds x 3), 5 % of each 5 % slower")
-    if suite_judge is not None:
-        for history in (True, False):
-            name = "ours" if history else "ours, no history"
-            print(suite_line(name, suite_quality(suite_judge, drawn, history=history)), flush=True)
-    if with_asv:
-        for factor in FACTORS:
-            judged = suite_quality(each_alone(asv_judge(factor)), drawn, history=False)
-            print(suite_line(f"asv {factor}", judged), flush=True)
-    every = 4 if quick else 1
-    for what, sessions in (
-        ("consecutive commits on hosted runners (2 rounds x 5)", load_django(data, half)[::every]),
-        (
-            "consecutive days of one machine (5 rounds x 3), real changes included",
-            consecutive_days(data, half)[::every],
-        ),
-    ):
-        print(f"{what}: each side a session of its own")
-        if suite_judge is not None:
-            print(session_line("ours", session_quality(suite_judge, sessions)), flush=True)
-        if with_asv:
-            for factor in FACTORS:
-                print(session_line(f"asv {factor}", session_quality(each_alone(asv_judge(factor)), sessions)))
+    what = "consecutive commits, another machine each: flagged"
+    return Row(what, 100 * ours.flagged, 100 * theirs.flagged, "%", 3.0, ASV, absolute=True)
+
+
+def timing_rows() -> list[Row]:
+    what = f"deciding a suite of {decision_speed.PAIRS} pairs of 5 x 10"
+    ours, theirs = decision_speed.seconds(compare_suite)
+    return [Row(what, ours, theirs, "s", 0.2, "asv compare on the same pairs, from results in memory")]
 
 
 def main() -> None:
@@ -176,9 +157,13 @@ def main() -> None:
         parser.error("the data's folder is needed: --data DIR, or DCU_ASV_DATA")
     judges: dict[str, Any] = {}
     if not options.only_asv:
-        compare = named_function(options.compare)
-        print("6 against 6 samples, 100 times slower:", hundredfold(compare))
-        judges = {"judge": one_by_one(compare), "suite_judge": together(named_function(options.suite))}
+        one, many = named_function(options.compare), named_function(options.suite)
+        print("6 against 6 samples, 100 times slower:", hundredfold(lambda *sides: one(*sides).verdict))
+        judges = {
+            "judge": one_by_one(one),
+            "suite_judge": together(many),
+            "session_judge": together(many, across_sessions=True),
+        }
     report(
         options.data,
         **judges,
