@@ -49,7 +49,7 @@ def compare_linear(
     p = 1.0 if gap <= 0 else (0.0 if error == 0 else min(1.0, 2 * float(stdtr(df, -gap / error))))
     same_gap = equivalence * scale - size if old > 0 else -size
     same = same_gap >= 0 and (error == 0 or float(stdtr(df, -same_gap / error)) <= SAME_LEVEL)
-    interval = (max(_ratio(old + low, old), 0.0), max(_ratio(old + high, old), 0.0))
+    interval = (_ratio(max(old + low, 0.0), old), _ratio(max(old + high, 0.0), old))
     if p <= 2 * CHANGE_LEVEL:
         verdict = REGRESSION if (change > 0) == (direction == "lower") else IMPROVEMENT
         reason, more = f"{old:.4g} to {new:.4g} (some rounds are zero, compared by differences)", 0

@@ -35,7 +35,7 @@ def levels(rounds: Rounds, what: str) -> Levels:
     """Reduce one side. Raises BadRounds for no rounds, an empty round, and values that are no measurement."""
     try:
         arrays = [np.asarray(one, dtype=np.float64) for one in rounds]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadRounds(f"{what}: a round must be a sequence of numbers") from None
     if not arrays:
         raise BadRounds(f"{what}: there are no rounds")
@@ -126,7 +126,7 @@ def _uniform(runs: Sequence[Rounds]) -> Floats | None:
     """(runs, rounds, samples) where all have one shape, at least two rounds, and every sample is positive."""
     try:
         block = np.array(runs, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     usable = block.ndim == 3 and block.size > 0 and block.shape[1] >= 2
     return block if usable and bool(np.isfinite(block).all() and (block > 0).all()) else None

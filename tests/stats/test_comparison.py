@@ -307,6 +307,7 @@ GOOD = [[1.0, 1.1], [1.0, 1.2]]
         ([[[1.0]]], "rounds must be sequences of samples, one sequence a round"),
         ([[1.0, [2.0]]], "a round must be a sequence of numbers"),
         ([[1j]], "a round must be a sequence of numbers"),
+        ([[10**400]], "a round must be a sequence of numbers"),
         (None, "a round must be a sequence of numbers"),
         (3.0, "a round must be a sequence of numbers"),
         ("abc", "a round must be a sequence of numbers"),
