@@ -75,7 +75,7 @@ def _as_block(given: list[tuple[Rounds, Rounds]]) -> Floats | None:
     """(N, 2, rounds, samples) where all have one shape and every sample is a positive number."""
     try:
         block = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if block.ndim != 4 or block.shape[1] != 2 or not block.size:
         return None
@@ -160,14 +160,12 @@ def _block(
         np.array([options.direction[i] == "lower" for i in index]),
     )
     known = variance.posterior(prior, made.variance, made.df)
-    apart = [options.across_sessions[i] and len(told[k]) > 0 for k, i in enumerate(index.tolist())]
-    if any(apart) and not made.paired[0]:
-        between = [
-            variance.session_variance(one.levels, one.variances / (one.df + 1)) if so else (0.0, 1.0)
-            for one, so in zip(told, apart, strict=True)
-        ]
-        values, df = np.array(between).T
-        known = variance.across_sessions(known, made.factor, values, df)
+    apart = np.array([options.across_sessions[i] for i in index.tolist()])
+    if apart.any() and not made.paired[0]:
+        values, df = variance.session_variances(
+            [one.levels for one in told], [one.variances / (one.df + 1) for one in told]
+        )
+        known = variance.across_sessions(known, made.factor, np.where(apart, values, 0.0), df)
     return Block(index, made, prior, known, settings, decision.judge(made, known, settings))
 
 

@@ -71,7 +71,7 @@ def compare_suite(
     which the changes to be expected by chance, were nothing changed, are at most `fdr` of those called (a direct
     estimate as Storey's, doi 10.1111/1467-9868.00346, that takes each benchmark's margin and noise into account).
     across_sessions: the sides were measured at different times; how much the benchmark's level wanders between
-    sessions, where its history tells, then counts as noise too (rounds of one session cannot show it).
+    sessions then counts as noise too, which rounds of one session cannot show: as its history tells, else 0.5 %.
     differences: what is known to differ between the sides and was not meant to; any entry refuses the comparison.
     use_guard: look for a shift or a disorder of the suite as a whole; paired rounds, which share their session, are
     exempt. groups: what belongs together in that (parameters and metrics of one function), None for pairs that it

@@ -7,6 +7,7 @@ it is not fixed but averaged over its likelihood (Bayesian model averaging over 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,13 @@ POPULATION_SD, POPULATION_DF = 0.005, 1.0
 #: No clock and no machine repeats itself better than this (log).
 FLOOR = 1e-12
 
-#: Steps between earlier runs from which the variance between sessions can be told.
-FEWEST_SESSIONS = 6
+#: Steps between earlier runs from which the variance between sessions can be told; with fewer, the standard deviation
+#: and degrees of freedom taken for it (one build on one tuned machine moves by 0.8 % from day to day).
+FEWEST_SESSIONS, SESSION_SD, SESSION_DF = 6, 0.005, 3.0
+#: No machine comes back to the same level better than this (variance of the log).
+SESSION_FLOOR = 1e-8
+#: So many benchmarks tell what is typical of their suite.
+FEWEST_OF_SUITE = 10
 
 _GRID = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0, 70.0, 120.0, 240.0])
 #: Shares of the between-round variance that both sides of a paired comparison may have in common.
@@ -69,7 +75,7 @@ def suite_prior(variances: Floats, df: Floats, sampling: Floats) -> Mixture:
     """The same from the suite's own variances (N,), where there are enough of them: its typical variance and how far
     its benchmarks spread around it."""
     usable = df > 0
-    if usable.sum() < 10:
+    if usable.sum() < FEWEST_OF_SUITE:
         return population(sampling)
     grid, log_scale, likelihood = _fit(variances[usable][None, :], df[usable][None, :])
     best = int(np.argmax(likelihood[0]))
@@ -118,27 +124,47 @@ def posterior(prior: Mixture, variances: Floats, df: Floats) -> Mixture:
     return Mixture(prior.logs + evidence, (known * scale + own * spread) / (known + own), known + own)
 
 
-def session_variance(levels: Floats, within: Floats) -> tuple[float, float]:
-    """Variance between the sessions of one benchmark, and its degrees of freedom, from its levels (log) in successive
-    earlier runs; within: the part of a level's variance that its own rounds explain, one per run.
+def session_variances(levels: Sequence[Floats], within: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Variance between the sessions of each of N benchmarks, and its degrees of freedom, (N,), from their levels
+    (log) in successive earlier runs. within: the part of a level's variance that its own rounds explain, one per run.
 
-    Robust, since some of the steps between runs are real changes: the MAD of the steps, about zero.
+    Robust, since some of the steps between runs are real changes: the MAD of the steps, about zero. Ten benchmarks
+    or more lend each other their typical value.
     """
-    steps = np.abs(np.diff(levels))
-    if len(steps) < FEWEST_SESSIONS:
-        return 0.0, 1.0
-    total = (1.4826 * float(np.median(steps))) ** 2 / 2
-    # A MAD is worth 0.37 of a standard deviation, and neighbouring steps share a level.
-    return max(total - float(np.median(within)), 0.0), 0.37 * len(steps) * 2 / 3
+    found, df = np.full(len(levels), SESSION_SD**2), np.full(len(levels), SESSION_DF)
+    told = np.zeros(len(levels), dtype=bool)
+    for place, (own, explained) in enumerate(zip(levels, within, strict=True)):
+        steps = np.abs(np.diff(own))
+        if len(steps) >= FEWEST_SESSIONS:
+            total = (1.4826 * float(np.median(steps))) ** 2 / 2
+            found[place] = max(total - float(np.median(explained)), SESSION_FLOOR)
+            # A MAD is worth 0.37 of a standard deviation, and neighbouring steps share a level.
+            df[place], told[place] = 0.37 * len(steps) * 2 / 3, True
+    if told.sum() >= FEWEST_OF_SUITE:
+        grid, log_scale, likelihood = _fit(found[told][None, :], df[told][None, :])
+        best = int(np.argmax(likelihood[0]))
+        lent, typical = grid[best], float(np.exp(log_scale[0, best]))
+        found[told] = (lent * typical + df[told] * found[told]) / (lent + df[told])
+        df[told] += lent
+    return found, df
 
 
 def across_sessions(known: Mixture, factor: Floats, variances: Floats, df: Floats) -> Mixture:
-    """The variance of a difference whose sides were measured in two sessions: rounds' and sessions' together, with
-    Satterthwaite's degrees of freedom. variances, df: between sessions, (N,)."""
+    """The variance of a difference whose sides were measured in two sessions: rounds' and sessions' together.
+    variances, df: between sessions, (N,).
+
+    The degrees of freedom are weighted by the parts of the variance, in the manner of Cochran (1964), which is the
+    cautious one; noise that comes in addition never makes an interval narrower.
+    """
+    from scipy.special import stdtrit
+
     rounds, sessions = known.scale * factor[:, None], 2.0 * variances[:, None]
     both = rounds + sessions
-    joined = both**2 / (rounds**2 / known.df + sessions**2 / df[:, None])
-    return Mixture(known.logs, both / factor[:, None], joined)
+    share = sessions / both
+    joined = 1.0 / ((1.0 - share) / known.df + share / df[:, None])
+    narrower = stdtrit(joined, 0.025) ** 2 * both < stdtrit(known.df, 0.025) ** 2 * rounds
+    scale = np.where(narrower, known.scale, both / factor[:, None])
+    return Mixture(known.logs, scale, np.where(narrower, known.df, joined))
 
 
 def _fit(variances: Floats, df: Floats) -> tuple[Floats, Floats, Floats]:
