@@ -253,10 +253,14 @@ def session_quality(judge: SuiteJudge, sessions: Sequence[Suite], *, seed: int =
     flagged, refused = np.isin(said, (SLOWER, FASTER)), said == REFUSED
     return SessionQuality(
         len(said),
-        float(flagged.mean()),
-        float(refused.mean()),
+        _share(flagged),
+        _share(refused),
         int(quiet.sum()),
-        float(refused[quiet].mean()),
-        float(flagged[quiet].mean()),
-        float(np.concatenate(found).mean()) if found else float("nan"),
+        _share(refused[quiet]),
+        _share(flagged[quiet]),
+        _share(np.concatenate(found)) if found else float("nan"),
     )
+
+
+def _share(hits: NDArray[np.bool_]) -> float:
+    return float(hits.mean()) if len(hits) else float("nan")
