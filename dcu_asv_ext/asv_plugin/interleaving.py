@@ -22,6 +22,7 @@ from asv import util
 from asv.benchmarks import Benchmarks
 from asv.commands import run as asv_run
 from asv.config import Config
+from asv.console import log
 from asv.environment import EnvironmentUnavailable, ExistingEnvironment, get_environments
 from asv.machine import Machine, MachineCollection
 from asv.plugin_manager import plugin_manager
@@ -263,8 +264,10 @@ class Side:
                     self._keep_rounds(env.name, one, results, before[name])
             with _asv_faults():
                 results.save(self.bench.conf.results_dir)
+            _tell_faults(benchmarks, results)
             for name, one in benchmarks.items():
-                if any(value is not None for value in results.get_result_value(name, one["params"])):
+                values = results.get_result_value(name, one["params"])
+                if any(values[index] is not None for index in selection[_function_of(one)]):
                     failed.discard(_function_of(one))
         return failed
 
@@ -302,6 +305,14 @@ class Side:
         own = [env.name for env in self.environments]
         names = dict(zip(own, self.names or own, strict=True))
         return [(names[env], folder / one._filename) for env, one in self._results.items()]
+
+
+def _tell_faults(benchmarks: Any, results: Any) -> None:
+    """What asv's own `run` prints of a benchmark that failed; of ours the hooks tell themselves."""
+    for name, one in benchmarks.items():
+        if not one.get("family") and results.errcode.get(name):
+            words = (results.stderr.get(name) or "").strip() or f"exit status {results.errcode[name]}"
+            log.warning(f"{name} failed:\n{words}")
 
 
 def _counts(results: Any, benchmark: Mapping[str, Any]) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
+from ..comparing import figures
 from ..comparing.outcome import NOTHING_COMPARABLE, WRONG_USE, exit_code
 from .reporting import add_decision_arguments, margins_fault, show
 
@@ -186,7 +187,9 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
         loop.BUDGET: f" (the budget of {loop.duration(options.budget)} does not allow another)",
         loop.INTERRUPTED: " (interrupted)",
     }.get(outcome.ended, "")
-    _tell(f"{outcome.rounds} rounds in {loop.duration(outcome.seconds)}{why}; raw data: {found.folder}")
+    _tell(
+        f"{figures.count(outcome.rounds, 'round')} in {loop.duration(outcome.seconds)}{why}; raw data: {found.folder}"
+    )
     if code == NOTHING_COMPARABLE:
         _tell(f"dcu-asv run: {report.refused or 'nothing could be compared'}")
     return INTERRUPTED if interrupted else code

@@ -7,7 +7,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..comparing.figures import count
 from ..comparing.model import Report
+from ..comparing.showing import summary
 from ..stats.verdicts import INCONCLUSIVE
 from .looks import Schedule
 
@@ -119,7 +121,7 @@ class Loop:
         order = self.lanes if self.outcome.rounds % 2 == 0 else self.lanes[::-1]
         number = self.outcome.rounds + 1
         self.tell(
-            f"round {number} of at most {self.limits.most}, {_functions(len(self.active))}{self._time_left()}"
+            f"round {number} of at most {self.limits.most}, {count(len(self.active), 'function')}{self._time_left()}"
         )
         failed: set[str] = set()
         for lane in order:
@@ -149,7 +151,7 @@ class Loop:
 
     def _estimate(self) -> str:
         first = self.limits.first * self._last
-        text = f"a round takes {duration(self._last)}: {self.limits.first} rounds, {duration(first)}"
+        text = f"a round takes {duration(self._last)}; {count(self.limits.first, 'round')}: {duration(first)}"
         if first > self.limits.budget:
             allowed = max(int(self.limits.budget / self._last), 1)
             budget = duration(self.limits.budget)
@@ -157,16 +159,8 @@ class Loop:
         return text
 
     def _standing(self, report: Report) -> str:
-        counts: dict[str, int] = {}
-        for row in report.rows:
-            counts[row.verdict] = counts.get(row.verdict, 0) + 1
-        text = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-        more = f"; {_functions(len(self.active))} measured on" if self.active else ""
-        return f"after {self.outcome.rounds} rounds: {text}{more}"
-
-
-def _functions(number: int) -> str:
-    return f"{number} function" + ("" if number == 1 else "s")
+        more = f"; {count(len(self.active), 'function')} measured on" if self.active else ""
+        return f"after {count(self.outcome.rounds, 'round')}: {summary(report) or 'nothing to compare'}{more}"
 
 
 def duration(seconds: float) -> str:

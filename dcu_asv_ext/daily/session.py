@@ -22,6 +22,8 @@ from .measured import Rule, compare
 #: The raw data of so many runs is kept.
 KEPT = 10
 
+_SCHEDULE = Schedule(5, 20)
+
 
 @dataclass(frozen=True)
 class Request:
@@ -31,7 +33,7 @@ class Request:
     against: str | None = None
     variant: Sequence[str] = ()
     config: str | None = None
-    schedule: Schedule = Schedule(5, 20)  # noqa: RUF009
+    schedule: Schedule = _SCHEDULE
     budget: float = 600.0
     margin: float = 0.01
     equivalence: float = 0.05
