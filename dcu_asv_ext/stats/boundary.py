@@ -14,6 +14,8 @@ Array = npt.NDArray[np.float64]
 REACH = 50
 #: Residuals count at most as this many times the noise.
 CLIP = 3.0
+#: Standard error of the median of normal values, in units of that of their mean.
+MEDIAN_LOSS = math.sqrt(math.pi / 2.0)
 #: Smallest noise that is believed, relative: series can repeat to the last digit.
 FLOOR = 1e-5
 #: Correlation of neighbours beyond which a history tells next to nothing; estimates above it are not believed.
@@ -44,31 +46,63 @@ class Step:
 def step_at(y: Array, start: int, split: int, end: int, null: float, least: int) -> Step:
     """Compare y[start:split] with y[split:end], at most REACH values on each side of `split`.
 
-    Two tests must agree: a t-test of clipped values against a step of at most `null`, which sees the size and counts
-    correlated values as the fewer independent ones that they are worth; and a test of ranks, which does not believe
-    a few values out of many modes.
+    Two views of the step are tried, and the one with more evidence is returned: means of clipped values with ranks,
+    which use all that normal noise offers, and medians with counts, for a machine whose outliers are a mode of
+    their own. In each view two tests must agree: a t-test against a step of at most `null`, which sees the size and
+    counts correlated values as the fewer independent ones that they are worth; and one of order alone, which does
+    not believe a few values out of many modes.
     """
-    from scipy.special import stdtr, stdtrit
-
     left, right = y[max(start, split - REACH) : split], y[split : min(end, split + REACH)]
     m, k = len(left), len(right)
-    before, after = float(np.median(left)), float(np.median(right))
+    low, high = float(np.median(left)), float(np.median(right))
     if min(m, k) < least:
-        return Step(after - before, before, after)
-    residual = clipped(np.concatenate([left - before, right - after]), 2)
+        return Step(high - low, low, high)
+    residual = np.concatenate([left - low, right - high])
+    core, wide = noises(residual, 2)
+    np.clip(residual, -CLIP * wide, CLIP * wide, out=residual)
     to_left, to_right = float(residual[:m].sum()) / m, float(residual[m:].sum()) / k
     residual[:m] -= to_left
     residual[m:] -= to_right
-    before, after = before + to_left, after + to_right
-    size = after - before
     worth = independent_share(residual)
-    freedom = max((m + k) * worth, 4.0) - 2.0
-    deviation = math.sqrt(float(residual @ residual) / (m + k - 2)) + FLOOR
-    error = deviation * math.sqrt((1 / m + 1 / k) / worth)
-    p_value = max(float(stdtr(freedom, (null - abs(size)) / error)), _rank_p(left, right, size))
-    half_width = error * float(stdtrit(freedom, 0.975))
-    evidence = -math.log10(max(p_value, 1e-300))
-    return Step(size, before, after, deviation / math.sqrt(worth), error, half_width, evidence)
+    deviation = math.sqrt(float(residual @ residual) / (m + k - 2))
+    by_means = _Sides(left, right, low + to_left, high + to_right, deviation + FLOOR, worth)
+    by_medians = _Sides(left, right, low, high, MEDIAN_LOSS * core + FLOOR, worth)
+    means = by_means.step(null, _rank_p(left, right, by_means.size))
+    medians = by_medians.step(null, _count_p(left, right, low, high))
+    return medians if (medians.evidence or 0.0) > (means.evidence or 0.0) else means
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Two sides of a boundary with their levels, the noise of one value, and what a value is worth."""
+
+    left: Array
+    right: Array
+    before: float
+    after: float
+    noise: float
+    worth: float
+
+    @property
+    def size(self) -> float:
+        return self.after - self.before
+
+    def step(self, null: float, order_p: float) -> Step:
+        from scipy.special import stdtr, stdtrit
+
+        m, k = len(self.left), len(self.right)
+        freedom = max((m + k) * self.worth, 4.0) - 2.0
+        error = self.noise * math.sqrt((1 / m + 1 / k) / self.worth)
+        size_p = float(stdtr(freedom, (null - abs(self.size)) / error))
+        return Step(
+            self.size,
+            self.before,
+            self.after,
+            self.noise / math.sqrt(self.worth),
+            error,
+            error * float(stdtrit(freedom, 0.975)),
+            -math.log10(max(size_p, order_p, 1e-300)),
+        )
 
 
 def step_to(left: Array, right: Array) -> Step:
@@ -82,19 +116,18 @@ def step_to(left: Array, right: Array) -> Step:
     return Step(after - before, before, after, noise, error, error * float(stdtrit(m - 1, 0.975)))
 
 
-def clipped(residual: Array, levels: int) -> Array:
-    """Residuals from so many fitted levels, cut at CLIP times their noise, which spikes do not move.
+def noises(residual: Array, levels: int) -> tuple[float, float]:
+    """Two estimates of the noise around so many fitted levels, both that of a normal and not moved by spikes.
 
-    The noise is the larger of two quantiles of the sizes, as for a normal: the median is blind to a second mode.
+    From the median of the sizes, and from the larger of that and their 80 % quantile: the median is blind to a
+    second mode.
     """
     count = len(residual)
     sizes = np.sort(np.abs(residual))
     half = count // 2
     middle = float(sizes[half] if count % 2 else (sizes[half - 1] + sizes[half]) / 2)
-    noise = max(
-        1.4826 * middle * math.sqrt(count / (count - levels)), float(sizes[int(0.8 * count)]) / 1.2816
-    )
-    return np.clip(residual, -CLIP * noise, CLIP * noise)
+    core = 1.4826 * middle * math.sqrt(count / (count - levels))
+    return core, max(core, float(sizes[int(0.8 * count)]) / 1.2816)
 
 
 def independent_share(residual: Array) -> float:
@@ -119,3 +152,19 @@ def _rank_p(left: Array, right: Array, size: float) -> float:
     z = (float(above) / 2 - m * k / 2) / math.sqrt(m * k * (count + 1) / 12.0)
     z = math.copysign(z, z * size)
     return float(stdtr(count - 2, -z * math.sqrt((count - 2) / (count - 1 - z * z))))
+
+
+def _count_p(left: Array, right: Array, low: float, high: float) -> float:
+    """One-sided p-value that the sides lie on different sides of the middle between their levels (Fisher 1922)."""
+    from scipy.special import gammaln
+
+    middle = (low + high) / 2.0
+    ours, theirs = (left < middle, right < middle) if high > low else (left > middle, right > middle)
+    m, k = len(left), len(right)
+    near = int(ours.sum())
+    both = near + int(theirs.sum())
+    x = np.arange(near, min(m, both) + 1)
+    of_left = gammaln(m + 1) - gammaln(x + 1) - gammaln(m - x + 1)
+    of_right = gammaln(k + 1) - gammaln(both - x + 1) - gammaln(k - both + x + 1)
+    of_all = gammaln(m + k + 1) - gammaln(both + 1) - gammaln(m + k - both + 1)
+    return min(1.0, float(np.exp(of_left + of_right - of_all).sum()))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .boundary import Array, clipped, independent_share
+from .boundary import CLIP, Array, independent_share, noises
 
 
 def steps_beat_line(segments: Sequence[Array]) -> bool:
@@ -18,7 +18,9 @@ def steps_beat_line(segments: Sequence[Array]) -> bool:
     """
     values = np.concatenate(segments)
     level = np.concatenate([np.full(len(segment), np.median(segment)) for segment in segments])
-    residual = clipped(values - level, len(segments))
+    residual = values - level
+    _, wide = noises(residual, len(segments))
+    np.clip(residual, -CLIP * wide, CLIP * wide, out=residual)
     begin = 0
     for segment in segments:
         part = slice(begin, begin + len(segment))
