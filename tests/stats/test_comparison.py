@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy import special
 
 from dcu_asv_ext.stats import Comparison, compare
 
-from .simulated_rounds import Values, called, covered, each_alone, histories, pairs, rounds
+from .simulated_rounds import histories, rounds
 
 Side = list[list[float]]
 
@@ -186,6 +186,16 @@ def test_pairing_takes_shared_drift_out() -> None:
     assert together.paired and not apart.paired
     assert together.ratio == pytest.approx(apart.ratio)
     assert together.ci_high / together.ci_low < 1.1 < apart.ci_high / apart.ci_low
+
+
+def test_many_paired_rounds_are_the_t_test_of_their_differences() -> None:
+    """What is thought beforehand has no weight left beside 400 rounds."""
+    before, after = side(3, 400), side(4, 400, level=1.02)
+    steps = np.log(np.median(after, axis=1)) - np.log(np.median(before, axis=1))
+    half = special.stdtrit(399, 0.975) * steps.std(ddof=1) / math.sqrt(400)
+    found = compare(before, after, paired=True)
+    assert found.ratio == pytest.approx(math.exp(steps.mean()))
+    assert math.log(found.ci_high / found.ratio) == pytest.approx(half, rel=0.01)
 
 
 def test_order_of_rounds_matters_where_they_are_paired_only() -> None:
@@ -362,54 +372,3 @@ def test_many_rounds_and_many_samples() -> None:
     assert (found.verdict, found.rounds) == ("regression", (1000, 1000))
     large = rounds(np.random.default_rng(1), 1, (2, 100_000))[0]
     assert compare(large, 1.001 * large).verdict == "no change"
-
-
-# ---- calibration
-
-
-def population(seed: int, count: int) -> tuple[np.random.Generator, Values]:
-    """Between-round noise of many benchmarks, 0.2 to 3 % in most."""
-    rng = np.random.default_rng(seed)
-    return rng, 0.007 * np.exp(rng.normal(0.0, 0.7, count))
-
-
-NOISE: Sequence[dict[str, float]] = (
-    {},
-    {"uneven": 0.3},
-    {"spikes": 0.05},
-    {"correlation": 0.7, "spikes": 0.05, "uneven": 0.2},
-)
-
-
-@pytest.mark.parametrize("count", [2, 3, 5, 10])
-@pytest.mark.parametrize("runs", [0, 20])
-def test_intervals_cover_and_unchanged_code_is_not_called(count: int, runs: int) -> None:
-    """252 comparisons; 89.5 % covered is four standard errors below 95 %."""
-    many = 63
-    rng, between = population(count, many)
-    found: list[Comparison] = []
-    for noise in NOISE:
-        options = {"between": between, "within": 0.005, **noise}
-        before, after = (rounds(rng, many, (count, 5), **options) for _ in range(2))
-        past = histories(rng, many, runs, (count, 5), **options) if runs else None
-        found += each_alone(pairs(before, after), past)
-    assert covered(found) >= 0.895
-    assert called(found) <= 0.03
-
-
-@pytest.mark.parametrize("drift", [0.0, 0.05])
-def test_paired_intervals_cover(drift: float) -> None:
-    rng, between = population(7, 360)
-    before, after = (rounds(rng, 360, (5, 5), between=between) for _ in range(2))
-    shared = np.exp(rng.normal(0.0, drift, (360, 5, 1)))
-    found = list(each_alone(pairs(before * shared, 1.02 * after * shared), paired=True))
-    assert covered(found, 1.02) >= 0.905
-
-
-def test_a_history_finds_what_two_rounds_alone_cannot() -> None:
-    rng = np.random.default_rng(3)
-    before, after = (rounds(rng, 90, (2, 5), between=0.004, within=0.002) for _ in range(2))
-    past = histories(rng, 90, 20, (2, 5), between=0.004, within=0.002)
-    given = pairs(before, 1.02 * after)
-    alone, informed = called(list(each_alone(given))), called(list(each_alone(given, past)))
-    assert informed > alone + 0.2
