@@ -242,6 +242,16 @@ def test_intervals_cover_where_benchmarks_differ_in_noise() -> None:
         assert 0.92 <= np.mean([one.ci_low <= 1.0 <= one.ci_high for one in found]) <= 0.98
 
 
+def test_paired_and_unpaired_rounds_lend_each_other_their_spread() -> None:
+    """Two rounds tell little of the noise, a hundred benchmarks as noisy tell it well: 1 % a round."""
+    rng = np.random.default_rng(16)
+    given = pairs(*(rounds(rng, 200, (2, 3), between=0.01, within=0.0) for _ in range(2)))
+    found = compare_suite(given, paired=[k % 2 == 0 for k in range(200)])
+    assert np.median([one.spread for one in found[1::2]]) == pytest.approx(0.01, rel=0.1)
+    assert np.median([one.spread for one in found[::2]]) == pytest.approx(0.01 * 2**0.5, rel=0.2)
+    assert np.median([one.prior_df for one in found]) > 20
+
+
 # ---- sizes
 
 
