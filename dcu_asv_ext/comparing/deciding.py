@@ -216,6 +216,7 @@ def _compare(
     suite = _statistics(made, rows, history, use_guard=guard, **options)
     if suite is None:
         return
+    made.settings = {**made.settings, "level": suite.level}
     if not suite.comparable:
         made.refused = suite.reason
     for row, found, corrected in zip(rows, suite, suite.corrected or [None] * len(rows), strict=True):

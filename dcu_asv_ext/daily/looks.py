@@ -1,27 +1,29 @@
 """When a growing comparison is looked at, and how much each look may risk.
 
 Whoever looks at every round and stops when he likes what he sees finds a change in anything. Here the looks are fixed
-beforehand, and the level of one comparison is spent on them in shares that add up to one (alpha spending with fixed
-shares, Bonferroni's bound: Lan and DeMets 1983, doi 10.1093/biomet/70.3.659): whenever the rounds end, a verdict is
-wrong no more often than that of a comparison of so many rounds planned from the start.
+beforehand, and the level at which a single look may call a change (stats.suite) is spent on them in shares that add
+up to one (alpha spending: Lan and DeMets 1983, doi 10.1093/biomet/70.3.659; with fixed shares, so by Bonferroni's
+bound): whenever the rounds end, a verdict is wrong no more often than after so many rounds planned from the start.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..comparing.deciding import ORDER
 from ..comparing.model import Report, Row
+from ..stats.decision import CHANGE_LEVEL
 from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
 
 #: A look comes after so many times the rounds of the one before.
 GROWTH = 1.6
 #: What every look but the last may spend; the last has what is left.
 EARLY = 0.1
-#: Two-sided level of a change, one-sided of "no change": those of stats.compare.
-CHANGE_LEVEL, SAME_LEVEL = 0.05, 0.05
+#: Of each of the two one-sided tests of "no change", as stats.compare has it.
+SAME_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,18 +47,22 @@ class Schedule:
 
 
 def spend(report: Report, share: float) -> None:
-    """Take back the verdicts that this look's share of the level does not carry."""
-    rows = [_spent(row, share, float(report.settings["equivalence"])) for row in report.rows]
+    """Take back the verdicts that this look's share of the level does not carry.
+
+    A row's own `rounds_needed` stays: it tells of the full level, of which the last look has most.
+    """
+    rows = [_spent(row, share, report.settings) for row in report.rows]
     report.rows = sorted(rows, key=lambda row: ORDER.index(row.verdict))
 
 
-def _spent(row: Row, share: float, equivalence: float) -> Row:
+def _spent(row: Row, share: float, settings: Mapping[str, Any]) -> Row:
     found = row.comparison
     if found is None:
         return row
-    if row.verdict in (REGRESSION, IMPROVEMENT) and found.p_value > CHANGE_LEVEL * share:
-        what = f"p = {found.p_value:.2g} would have to be {CHANGE_LEVEL * share:.2g} at this look"
-    elif row.verdict == NO_CHANGE and same_p(found, equivalence) > SAME_LEVEL * share:
+    level = 2 * float(settings.get("level", CHANGE_LEVEL)) * share
+    if row.verdict in (REGRESSION, IMPROVEMENT) and found.p_value > level:
+        what = f"p = {found.p_value:.2g} would have to be {level:.2g} at this look"
+    elif row.verdict == NO_CHANGE and same_p(found, settings["equivalence"]) > SAME_LEVEL * share:
         what = "no change is not yet sure enough at this look"
     else:
         return row

@@ -14,9 +14,6 @@ from ..comparing.model import OK, Key, Report, ResultSet, Side
 from .experiment import Arm, Experiment
 from .looks import spend
 
-#: False discoveries among a suite's changes, as stats.compare_suite has it.
-FDR = 0.05
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -46,7 +43,6 @@ def compare(experiment: Experiment, rule: Rule, share: float) -> Report:
         vary=sorted(vary),
         margin=rule.margin,
         equivalence=rule.equivalence,
-        fdr=FDR * share,
     )
     spend(made, share)
     commits = {one.commit for one in rule.history}

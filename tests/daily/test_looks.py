@@ -61,6 +61,14 @@ def test_what_is_just_significant_waits_for_more_rounds() -> None:
     assert spent(replace(found, verdict=IMPROVEMENT), 0.1).verdict == INCONCLUSIVE
 
 
+def test_a_suites_stricter_level_is_what_is_shared_out() -> None:
+    found = replace(compare(*pair(0.5, 0.01, 5, 1), paired=True), p_value=0.001)
+    for level, verdict in ((0.025, REGRESSION), (0.0025, INCONCLUSIVE)):
+        report = Report([], [], rows=[row(found)], settings={**SETTINGS, "level": level})
+        spend(report, 0.1)
+        assert report.rows[0].verdict == verdict
+
+
 def test_no_change_is_held_to_the_same_share() -> None:
     for seed in range(40):
         found = compare(*pair(0.0, 0.025, 8, seed), paired=True)

@@ -105,6 +105,7 @@ def test_two_functions_meet_under_one_name_whatever_their_versions(files: Files)
     assert row.comparison is not None
     assert row.comparison.ratio == pytest.approx(0.5)
     assert row.verdict == "improvement"
+    assert report.settings["level"] == 0.025
 
 
 def test_what_differs_in_one_tree_is_the_experiment() -> None:
