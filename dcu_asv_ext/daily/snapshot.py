@@ -62,7 +62,9 @@ def take_snapshot(repo: Path, leave_out: Iterable[Path], environ: Mapping[str, s
             # A copy keeps what git knows of unchanged files, so that it need not read them.
             shutil.copy(current, index)
         git.environ["GIT_INDEX_FILE"] = str(index)
-        excluded = [f":(exclude,top,literal){name}" for name in [*folders, *nested]]
+        # git refuses to leave out by name what it ignores anyway.
+        left_out = set([*folders, *nested]) - git.ignored([*folders, *nested])
+        excluded = [f":(exclude,top,literal){name}" for name in sorted(left_out)]
         git("add", "-A", "--", ":(top)", *excluded)
         tree = git("write-tree")
     if tree == git("rev-parse", "HEAD^{tree}"):
@@ -79,7 +81,7 @@ class _Git:
         # Set by a hook that calls us; the index is not to be the commit's that is just being made.
         self.environ.pop("GIT_INDEX_FILE", None)
 
-    def __call__(self, *arguments: str) -> str:
+    def __call__(self, *arguments: str, fine: Sequence[int] = (0,)) -> str:
         """Output of git. Raises SnapshotError with git's own words."""
         try:
             done = subprocess.run(
@@ -95,9 +97,9 @@ class _Git:
             raise SnapshotError(
                 f"git cannot be run in {self.repo} ({fault.strerror}); dcu-asv run needs it"
             ) from None
-        if done.returncode:
-            words = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise SnapshotError(f"git {arguments[0]} failed in {self.repo}: {words}")
+        if done.returncode not in fine:
+            words = [line for line in done.stderr.splitlines() if line and not line.startswith("hint:")]
+            raise SnapshotError(f"git {arguments[0]} failed in {self.repo}: {(words or ['no message'])[-1]}")
         return done.stdout.strip()
 
     def head(self) -> str:
@@ -110,6 +112,10 @@ class _Git:
 
     def untracked(self) -> list[str]:
         return [name for name in self("ls-files", "--others", "--exclude-standard", "-z").split("\0") if name]
+
+    def ignored(self, names: Sequence[str]) -> set[str]:
+        found = self("check-ignore", "--", *names, fine=(0, 1)) if names else ""
+        return set(found.splitlines())
 
     def changed_submodules(self) -> list[str]:
         """Those with changed or untracked files of their own: git keeps only which commit they are at."""

@@ -120,6 +120,13 @@ def test_what_asv_writes_is_no_part_of_it(repo: Repository, tmp_path: Path) -> N
     assert not taken.dirty
 
 
+def test_what_asv_writes_may_be_ignored_by_git_too(repo: Repository) -> None:
+    repo.commit({".gitignore": "env/\n/results\n"})
+    repo.write({"env/x.py": "1", "results/r.json": "{}", "a.py": "a = 2\n"})
+    taken = repo.take(repo.root / "env", repo.root / "results", repo.root / "html")
+    assert repo.files(taken.commit) == {".gitignore", "a.py", "b.py"}
+
+
 def test_a_nested_repository_is_left_out_and_told(repo: Repository) -> None:
     Repository(repo.root / "inner").commit({"x.py": "x = 1\n"})
     repo.write({"a.py": "a = 2\n"})
