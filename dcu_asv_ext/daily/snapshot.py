@@ -63,7 +63,7 @@ def take_snapshot(repo: Path, leave_out: Iterable[Path], environ: Mapping[str, s
             shutil.copy(current, index)
         git.environ["GIT_INDEX_FILE"] = str(index)
         # git refuses to leave out by name what it ignores anyway.
-        left_out = set([*folders, *nested]) - git.ignored([*folders, *nested])
+        left_out = {*folders, *nested} - git.ignored([*folders, *nested])
         excluded = [f":(exclude,top,literal){name}" for name in sorted(left_out)]
         git("add", "-A", "--", ":(top)", *excluded)
         tree = git("write-tree")
