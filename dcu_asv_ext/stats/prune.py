@@ -16,8 +16,8 @@ from .drift import steps_beat_line
 #: Two-state machines: at least so many stays between steps, of a mean length up to this times their number.
 FEWEST_STAYS = 3
 LONGEST_STAY = 10
-#: A disturbance passes in fewer values than a segment needs plus these.
-PASSING = 2
+#: Puts boundaries beside a segment that is too short before all others.
+CROWDED = 1e6
 #: Values on each side of a run of steps that say whether the history drifts there.
 DRIFT_REACH = 150
 
@@ -68,38 +68,49 @@ class Pruner:
         for _ in range(4):
             before = kept
             kept = self._moved(self._without_weak(kept))
-            kept = self._without_drift(self._without_short_stays(self._without_states(kept)))
+            kept = self._without_drift(self._without_states(kept))
             if kept == before:
                 break
         return self._without_weak(kept)
 
     def _without_weak(self, splits: Sequence[int]) -> list[int]:
+        """Remove the weakest until all hold; those beside a segment that is too short first."""
         edge = [0, *splits, len(self.y)]
-        left, right = list(range(-1, len(edge) - 1)), list(range(1, len(edge) + 1))
-        alive = [True] * len(edge)
+        last, least = len(edge) - 1, self.rule.least
+        left, right = list(range(-1, last)), list(range(1, last + 2))
         current = [math.inf] * len(edge)
         heap: list[tuple[float, int]] = []
 
         def rate(at: int) -> None:
-            current[at] = self.strength(edge[left[at]], edge[at], edge[right[at]])
+            before, after = left[at], right[at]
+            # What lies behind a short segment is the better witness of the level.
+            while before > 0 and edge[at] - edge[before] < least:
+                before = left[before]
+            while after < last and edge[after] - edge[at] < least:
+                after = right[after]
+            crowded = before != left[at] or after != right[at]
+            current[at] = self.strength(edge[before], edge[at], edge[after]) - (CROWDED if crowded else 0.0)
             heapq.heappush(heap, (current[at], at))
 
-        for at in range(1, len(edge) - 1):
+        for at in range(1, last):
             rate(at)
         while heap:
             strength, at = heapq.heappop(heap)
-            if not alive[at] or strength != current[at]:
+            if strength != current[at]:
                 continue
             if strength >= 0.0:
                 break
-            alive[at] = False
+            current[at] = math.nan
             before, after = left[at], right[at]
             right[before], left[after] = after, before
-            if before > 0:
-                rate(before)
-            if after < len(edge) - 1:
-                rate(after)
-        return [edge[at] for at in range(1, len(edge) - 1) if alive[at]]
+            for _ in range(least):
+                if before > 0:
+                    rate(before)
+                    before = left[before]
+                if after < last:
+                    rate(after)
+                    after = right[after]
+        return [edge[at] for at in range(1, last) if not math.isnan(current[at])]
 
     def _moved(self, splits: Sequence[int]) -> list[int]:
         edge = [0, *splits, len(self.y)]
@@ -126,10 +137,12 @@ class Pruner:
         step = self.step(start, split, end)
         if step.evidence is None:
             return np.empty(0), split
-        scaled = self.y[start:end] / step.noise
-        left = np.minimum(np.abs(scaled - step.before / step.noise), CLIP)
-        right = np.minimum(np.abs(scaled - step.after / step.noise), CLIP)
-        costs = np.cumsum(left * left - right * right) / 2.0
+        # A value beyond both levels speaks for neither, and none for one of them more than the loss of an outlier.
+        bound = max(CLIP * step.noise, abs(step.size))
+        left = np.minimum(np.abs(self.y[start:end] - step.before), bound)
+        right = np.minimum(np.abs(self.y[start:end] - step.after), bound)
+        gains = np.clip((left * left - right * right) / step.noise**2, -(CLIP**2), CLIP**2)
+        costs = np.cumsum(gains) / 2.0
         least = self.rule.least
         return costs[least - 1 : len(costs) - least], start + least
 
@@ -166,18 +179,6 @@ class Pruner:
                 at = end + 1
             else:
                 kept.append(splits[at])
-                at += 1
-        return kept
-
-    def _without_short_stays(self, splits: list[int]) -> list[int]:
-        """Without pairs of steps that lead away and back within few values: a disturbance that passed."""
-        kept = list(splits)
-        at = 0
-        while at + 1 < len(kept):
-            short = kept[at + 1] - kept[at] < self.rule.least + PASSING
-            if short and self._returns([0, *kept, len(self.y)][at : at + 4]):
-                del kept[at : at + 2]
-            else:
                 at += 1
         return kept
 
