@@ -103,13 +103,17 @@ class Pruner:
             current[at] = math.nan
             before, after = left[at], right[at]
             right[before], left[after] = after, before
-            for _ in range(least):
-                if before > 0:
-                    rate(before)
-                    before = left[before]
-                if after < last:
-                    rate(after)
-                    after = right[after]
+            # Of those farther away only the crowded can have looked past the one that is gone.
+            while before > 0:
+                rate(before)
+                near, before = before, left[before]
+                if edge[near] - edge[before] >= least:
+                    break
+            while after < last:
+                rate(after)
+                near, after = after, right[after]
+                if edge[after] - edge[near] >= least:
+                    break
         return [edge[at] for at in range(1, last) if not math.isnan(current[at])]
 
     def _moved(self, splits: Sequence[int]) -> list[int]:

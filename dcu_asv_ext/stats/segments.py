@@ -97,9 +97,10 @@ class Partition:
             low = max(0, end - LONGEST)
             part = total[end] - total[low:end]
             saved = base[low:end] - part * part / (weight[end] - weight[low:end])
-            best = int(saved.argmin())
-            start[end] = low + best
-            cost[end] = square[end] + saved[best] + PENALTY
+            # Of equal starts the last, so that the pieces of a constant series stay where they are as it grows.
+            best = end - 1 - int(saved[::-1].argmin())
+            start[end] = best
+            cost[end] = square[end] + saved[best - low] + PENALTY
             base[end] = cost[end] - square[end]
         self._cost, self._start = cost, start
 
