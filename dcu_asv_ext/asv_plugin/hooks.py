@@ -358,7 +358,7 @@ def _publish_run(original: Any) -> Any:
                     f"dcu-asv: {len(found)} result files hold figures of a simulated device (the first: {found[0]}); "
                     'they are no measurements. Remove them, or set "dcu": {"publish_simulated": true}.'
                 )
-        with steps.publishing(ours=settings.verdict == "dcu"):
+        with steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None):
             return original(cls, conf, *args, **kwargs)
 
     return run

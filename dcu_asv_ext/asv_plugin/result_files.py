@@ -234,7 +234,7 @@ def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list
         samples = results.get_result_samples(name, params)
         version = results.benchmark_version.get(name)
         for one, value, raw in zip(itertools.product(*params), values, samples, strict=True):
-            key, series = _key(name, about, tuple(one))
+            key, series = key_of(name, about, tuple(one))
             if value is not None and not isinstance(value, (int, float)):
                 odd.append(name)
                 continue
@@ -245,8 +245,9 @@ def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list
     return entries, [f"{name} holds no number" for name in dict.fromkeys(odd)]
 
 
-def _key(name: str, about: Mapping[str, Any], params: tuple[str, ...]) -> tuple[Key, Series]:
-    """A metric of ours belongs to its function; another suite's benchmark is a series of its own."""
+def key_of(name: str, about: Mapping[str, Any], params: tuple[str, ...] = ()) -> tuple[Key, Series]:
+    """Of asv's name and description of a benchmark. A metric of ours belongs to its function; another suite's
+    benchmark is a series of its own."""
     family, _, metric = name.rpartition(".")
     names = tuple(about.get("param_names") or ())
     if metric in METRICS and about.get("family", family) == family:

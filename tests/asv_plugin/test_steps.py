@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 import multiprocessing
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from asv.graph import Graph, GraphSet, _compute_graph_steps
+from asv.step_detect import detect_regressions
 
 from dcu_asv_ext.asv_plugin import steps
-from dcu_asv_ext.asv_plugin.regressing import Step
+from dcu_asv_ext.asv_plugin.regressing import Step, find_regressions
+from dcu_asv_ext.asv_plugin.result_files import key_of
+from dcu_asv_ext.comparing.events import split_events
+from dcu_asv_ext.comparing.history import Timeline, changes_of
 from dcu_asv_ext.metrics import METRICS, Metric
 
 PARAMS = {"machine": "box", "branch": "main"}
@@ -33,9 +39,9 @@ def graphs(data: dict[str, Sequence[Any]], first: int = 100, **params: str) -> G
     return made
 
 
-def filled(data: dict[str, Sequence[Any]], pool: Any = None) -> dict[str, Any]:
+def filled(data: dict[str, Sequence[Any]], pool: Any = None, **about: dict[str, Any]) -> dict[str, Any]:
     made = graphs(data)
-    steps.fill(made, pool)
+    steps.fill(made, pool, benchmarks=about)
     return {graph.benchmark_name: graph.get_steps() for _, graph in made}
 
 
@@ -140,6 +146,84 @@ class TestMachineEvents:
         steps.fill(made)
         assert sum(one.machine for _, graph in made for one in graph.get_steps()) == 4
 
+    def test_pending_changes_vote_but_begin_no_step(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        said: list[str] = []
+        monkeypatch.setattr(steps.log, "info", said.append)
+        late = {f"late{i}": series(1.0, each=31) + series(1.5, each=4, seed=9 + i) for i in range(2)}
+        moved = {f"moved{i}": series(1.0, each=30) + series(1.5, each=5, seed=i) for i in range(2)}
+        found = filled({**moved, **late})
+        assert [one.machine for one in found["moved0"]] == [False, True]
+        assert [len(found[f"late{i}"]) for i in range(2)] == [1, 1]
+        assert said[-1].startswith("2 steps")
+
+
+TIMES = ("latency", "device_time", "cold_start", "host_time", "process_wall")
+
+
+def functions(**levels: float) -> dict[str, list[float]]:
+    """Five metrics of each function, which changes to its level at the middle."""
+    return {
+        f"suite.{name}.{metric}": series(1.0, level, seed=10 * at + one)
+        for at, (name, level) in enumerate(levels.items())
+        for one, metric in enumerate(TIMES)
+    }
+
+
+def page(found: dict[str, Any]) -> set[str]:
+    """What asv's regressions page lists."""
+    return {
+        name
+        for name, each in found.items()
+        if find_regressions(detect_regressions, each, 0.05)[2] is not None
+    }
+
+
+class TestBenchmarksVote:
+    def test_one_function_of_three_is_no_machine(self) -> None:
+        """A third of the lines are its metrics."""
+        found = filled(functions(slow=1.3, other=1.0, third=1.0))
+        assert page(found) == {f"suite.slow.{metric}" for metric in TIMES}
+
+    def test_nor_are_its_parameters(self) -> None:
+        rows = [series(1.0, 1.3, seed=one) for one in range(30)]
+        many = [list(row) for row in zip(*rows, strict=True)]
+        found = filled({"suite.slow.latency": many, **functions(other=1.0, third=1.0)})
+        assert [one.machine for line in found["suite.slow.latency"] for one in line] == [False, False] * 30
+
+    def test_three_functions_are(self) -> None:
+        assert page(filled(functions(slow=1.3, other=1.28, third=1.32))) == set()
+
+    def test_memory_does_not_vote(self) -> None:
+        memory = {f"suite.f{i}.peak_allocated": [1000] * 20 + [1500] * 20 for i in range(5)}
+        assert page(filled({**memory, **functions(f0=1.0, f1=1.0, f2=1.0)})) == set(memory)
+        still = {name: [1000] * 40 for name in memory}
+        assert page(filled({**still, **functions(slow=1.3, other=1.28, third=1.32)})) == set()
+
+    def test_of_other_suites_each_benchmark(self) -> None:
+        data = {f"suite.time_{i}": series(1.0, 1.3, seed=i) for i in range(3)}
+        assert page(filled(data)) == set()
+        units = {name: {"type": "track", "unit": name} for name in data}
+        assert page(filled(data, **units)) == set(data), "three units"
+
+    def test_history_agrees(self) -> None:
+        """On a suite with an event, a function that is worse than it, and one that changes elsewhere."""
+        data = functions(a=1.2, b=1.25, c=1.18, worse=4.0, still=1.0, quiet=1.0)
+        data |= {"suite.own.latency": series(1.0, 1.2, each=10) + series(1.2, each=20, seed=3)}
+        found = filled(data)
+        machine = {(name, one[0]) for name, each in found.items() for one in each if one.machine}
+        assert len(machine) == 15
+        lines = [
+            Timeline("box", "e", *key_of(name, {}), tuple(range(100, 180, 2)), tuple(values))
+            for name, values in data.items()
+        ]
+        alone, events = split_events(lines, [one for line in lines for one in changes_of(line)])
+        assert machine == {
+            (one.timeline.series.asv_name, one.place) for event in events for one in event.members
+        }
+        assert {(one.timeline.series.asv_name, one.place) for one in alone} == {
+            (name, one[0]) for name, each in found.items() for one in each[1:] if not one.machine
+        }
+
 
 class TestInAsv:
     @pytest.mark.parametrize("start", ["fork", "spawn"])
@@ -149,19 +233,32 @@ class TestInAsv:
         with multiprocessing.get_context(start).Pool(1) as pool:
             assert filled(data, pool) == alone
 
-    def test_only_while_ours_are_wanted(self) -> None:
+    def test_only_while_ours_are_wanted(self, tmp_path: Path) -> None:
         calls: list[tuple[Any, ...]] = []
         detect = steps.detect_steps(lambda *given: calls.append(given))
         made = graphs({"a": series(1.0, 1.5)})
         detect(made, None, None)
-        with steps.publishing(ours=False):
+        with steps.publishing(None):
             detect(made)
         assert calls == [(made, None, None)] * 2
         dots: list[int] = []
-        with steps.publishing(ours=True):
+        with steps.publishing(tmp_path):
             detect(made, dots=lambda: dots.append(1))
         assert len(calls) == 2
         assert len(dots) == 1
         ((_, graph),) = made
         assert isinstance(graph, Graph)
         assert len(graph.get_steps()) == 2
+
+    def test_benchmarks_are_described_beside_the_results(self, tmp_path: Path) -> None:
+        """Of three units, these are no suite."""
+        names = [f"suite.track_{i}" for i in range(3)]
+        about = {name: {"name": name, "type": "track", "unit": name} for name in names}
+        made = graphs({name: series(1.0, 1.3, seed=i) for i, name in enumerate(names)})
+        detect = steps.detect_steps(None)
+        for described, machine in ((False, 3), (True, 0)):
+            if described:
+                (tmp_path / "benchmarks.json").write_text(json.dumps({**about, "version": 2}))
+            with steps.publishing(tmp_path):
+                detect(made)
+            assert sum(one.machine for _, graph in made for one in graph.get_steps()) == machine

@@ -61,7 +61,7 @@ def change(
     found = {"before": before, "after": now, "ratio": ratio, "ci_low": ratio * 0.98, "ci_high": ratio * 1.02}
     point = ChangePoint(
         index,
-        first=index,
+        first=index - behind + 1,
         last=index,
         pending=pending,
         verdict=kind,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -74,11 +75,18 @@ def test_machines_do_not_vote_together() -> None:
     assert _split(moved, [])[1] == []
 
 
-def test_what_fits_best_at_the_next_commit_is_a_member_too() -> None:
-    moved = [_stepping(place, 1.1, f"m.b{place}") for place in (12, 12, 12, 13)]
-    moved[1:3] = [_stepping(12, 1.1, f"m.c{number}") for number in range(2)]
+def test_what_fits_best_at_a_neighbouring_commit_is_a_member_too() -> None:
+    """It says nothing about where the event lies."""
+    moved = [_stepping(place, 1.1, f"m.b{number}") for number, place in enumerate((11, 12, 12, 12, 13))]
     alone, (event,) = _split(moved, [])
-    assert alone == [] and len(event.members) == 4 and event.place == 12
+    assert alone == [] and len(event.members) == 5
+    assert (event.place, event.after, event.upto) == (12, 11, 12)
+
+
+def test_series_with_negative_values_do_not_vote() -> None:
+    moved = [_stepping(12, 1.1, f"m.b{number}") for number in range(3)]
+    negative = [timeline([-1.0] * 30, f"n.b{number}") for number in range(9)]
+    assert _split(moved, negative)[1][0].benchmarks == 3
 
 
 def test_what_can_lie_at_the_events_commit_is_a_member_too() -> None:
@@ -89,8 +97,9 @@ def test_what_can_lie_at_the_events_commit_is_a_member_too() -> None:
     assert near in _split([*moved, (line, near)], [])[1][0].members
     assert _split([*moved, (line, sure)], [])[0] == [sure]
     early = timeline([1.0] * 9 + [1.1] * 21, "m.early")
-    point = change(early, 9).point
-    last, sooner = Change(early, 9, 8, 12, point), Change(early, 9, 8, 11, point)
+    last, sooner = (
+        Change(early, 9, 8, upto, dataclasses.replace(change(early, 9).point, last=upto)) for upto in (12, 11)
+    )
     assert last in _split([*moved, (early, last)], [])[1][0].members
     assert _split([*moved, (early, sooner)], [])[0] == [sooner]
 

@@ -210,6 +210,26 @@ class TestPublish:
         assert "change points of dcu-asv" not in out
         assert regressions(made) == plain
 
+    def test_one_function_of_three_is_a_regression_in_all_its_metrics(self, tmp_path: Path) -> None:
+        """Five metrics of one function are a third of this suite's lines, and memory that never moves is more."""
+        times = ("latency", "device_time", "cold_start", "host_time", "process_wall")
+        made = Prepared(tmp_path)
+        commits = made.commits(14)
+        for place, commit in enumerate(commits):
+            figures: dict[str, float] = {}
+            for i, name in enumerate(("slow", "other", "third")):
+                level = 1.3e-3 if name == "slow" and place >= 7 else 1e-3
+                for j, metric in enumerate(times):
+                    seed = 1000 * i + 100 * j + place
+                    figures[f"suite.{name}.{metric}"] = rounds_of(level, 1, 1, seed=seed)[0][0]
+                figures[f"suite.{name}.peak_allocated"] = 4096.0
+            made.write(commit, {}, figures)
+        made.asv("publish", "--no-pull")
+        found = regressions(made)
+        assert {name: jumps[0][1] for name, jumps in found.items()} == {
+            f"suite.slow.{metric}": commits[7] for metric in times
+        }
+
 
 class TestImports:
     """Commands that only read results stay quick to start."""
