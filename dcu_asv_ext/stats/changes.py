@@ -151,18 +151,18 @@ class History:
         ratio = after / before if before else math.inf
         first, last = self._at[split - 1] + 1, self._at[split]
         return ChangePoint(
-            last,
-            before,
-            after,
-            ratio,
-            ratio,
-            ratio,
-            first,
-            last,
-            False,
-            self._verdict(after > before),
-            0.0,
-            "exact",
+            index=last,
+            before=before,
+            after=after,
+            ratio=ratio,
+            ci_low=ratio,
+            ci_high=ratio,
+            first=first,
+            last=last,
+            pending=False,
+            verdict=self._verdict(after > before),
+            p_value=0.0,
+            reason="exact values differ",
         )
 
     def _noisy_points(self) -> list[ChangePoint]:
@@ -200,7 +200,8 @@ class History:
     def _made(self, split: int, step: Step, first: int, last: int, pending: bool, reason: str) -> ChangePoint:
         before, after = _level(step.before), _level(step.after)
         ratio = after / before if before else math.inf
-        half_width = math.hypot(step.half_width, _SHIFT)
+        # Zeros among the values can make the noise so large that its exponential overflows.
+        half_width = min(math.hypot(step.half_width, _SHIFT), 700.0)
         return ChangePoint(
             index=self._at[split],
             before=before,

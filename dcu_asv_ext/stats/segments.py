@@ -18,6 +18,8 @@ LEVEL_REACH = 5
 NOISE_REACH = 20
 #: A value counts at most as this many times the local noise: a spike alone can then never pay for a segment.
 CLIP = 3.0
+#: Most noise that is believed (of logarithms): zeros among the values would make weights vanish beside others.
+LOUDEST = 1.0
 #: What one more segment must save, in squared units of the noise.
 PENALTY = 9.0
 #: The longest segment of the fit. It bounds the cost of a value; longer levels come in pieces that `prune` joins.
@@ -78,7 +80,7 @@ class Partition:
             begin = max(0, lead - NOISE_REACH)
             local = running_median(np.abs(np.diff(y[begin:])), NOISE_REACH, lead - begin)
             local = local if settled else np.concatenate([local[:1], local])
-            noise = np.maximum(1.4826 / math.sqrt(2.0) * local, self._floor)
+            noise = np.clip(1.4826 / math.sqrt(2.0) * local, self._floor, LOUDEST)
         begin = max(0, settled - LEVEL_REACH)
         level = running_median(y[begin:], LEVEL_REACH, settled - begin)
         value = np.clip(y[settled:], level - CLIP * noise, level + CLIP * noise) - y[0]

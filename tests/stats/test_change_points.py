@@ -225,3 +225,16 @@ def test_appending_many_at_once_equals_starting_again() -> None:
         history.append(value)
     assert history.points == change_points(values)
     assert len(history.points) == 3
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", range(12))
+def test_any_values_give_well_formed_points(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.choice([0.0, 1e-300, 1e-9, 1.0, 1e300], 80, p=rng.dirichlet(np.full(5, 0.3)))
+    values[40:] = rng.choice([0.0, 1.0, 1e300])
+    for margin, exact in ((0.01, False), (0.0, False), (0.01, True)):
+        for point in change_points(values, margin=margin, exact=exact, alpha=0.01, include_pending=True):
+            assert point.first <= point.index <= point.last
+            assert point.ci_low <= point.ratio <= point.ci_high
+            assert 0.0 <= point.p_value <= 1.0
