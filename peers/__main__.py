@@ -7,10 +7,10 @@ import os
 import tempfile
 from pathlib import Path
 
-from . import asv_runs, decisions, loops
+from . import asv_runs, change_points, decisions, loops
 from .report import Row, as_json, print_table
 
-PARTS = ("asv", "loops", "decisions")
+PARTS = ("asv", "loops", "decisions", "change-points")
 
 
 def main() -> None:
@@ -22,9 +22,11 @@ def main() -> None:
         type=Path,
         default=os.environ.get("DCU_ASV_DATA"),
         metavar="DIR",
-        help="folder of aa_pyperf.npz and django_asv_results.tar.gz (default: DCU_ASV_DATA)",
+        help="folder of aa_pyperf.npz, aa_sandmark.npz and django_asv_results.tar.gz (default: DCU_ASV_DATA)",
     )
     options = parser.parse_args()
+    if options.data is not None and not options.data.is_dir():
+        parser.error(f"no such folder: {options.data}")
     parts = PARTS if options.only is None else (options.only,)
     rows: list[Row] = []
     if "loops" in parts:
@@ -34,9 +36,13 @@ def main() -> None:
             rows += asv_runs.rows(Path(folder))
     if "decisions" in parts:
         rows += decisions.timing_rows()
-        if options.data is not None:
-            rows += decisions.rows(options.data)
-    if options.data is None and "decisions" in parts:
+    if "change-points" in parts:
+        rows += [*change_points.timing_rows(), *change_points.simulated_rows()]
+    judged = {"decisions": decisions.rows, "change-points": change_points.rows}
+    for part in parts:
+        if part in judged and options.data is not None:
+            rows += judged[part](options.data)
+    if options.data is None and judged.keys() & set(parts):
         print("What needs real measurements is left out: name their folder by --data or DCU_ASV_DATA.")
     print_table(rows)
     if options.json:

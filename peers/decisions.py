@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--compare", default="dcu_asv_ext.stats:compare", metavar="MODULE:NAME")
     parser.add_argument("--suite", default="dcu_asv_ext.stats:compare_suite", metavar="MODULE:NAME")
     options = parser.parse_args()
-    if options.data is None:
+    if options.data is None or not options.data.is_dir():
         parser.error("the data's folder is needed: --data DIR, or DCU_ASV_DATA")
     judges: dict[str, Any] = {}
     if not options.only_asv:

@@ -43,12 +43,15 @@ class Row:
 
 
 def print_table(rows: list[Row]) -> None:
-    print(f"{'what':58} {'ours':>12} {'peer':>12} {'ratio':>8} {'reach':>9}")
+    width = max([len(row.what) for row in rows], default=0)
+    print(f"{'what':{width}} {'ours':>12} {'peer':>12} {'ratio':>8} {'reach':>12}")
     for row in rows:
         peer = "" if row.peer is None else f"{row.peer:.4g} {row.unit}"
         ratio = "" if not row.peer else f"{row.ratio:.3f}"
         mark = "" if row.reached else "  not reached"
-        print(f"{row.what:58} {f'{row.ours:.4g} {row.unit}':>12} {peer:>12} {ratio:>8} {row.bound:>9}{mark}")
+        print(
+            f"{row.what:{width}} {f'{row.ours:.4g} {row.unit}':>12} {peer:>12} {ratio:>8} {row.bound:>12}{mark}"
+        )
         if row.peer_name:
             print(f"    against {row.peer_name}")
 
