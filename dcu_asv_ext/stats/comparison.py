@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from . import decision, variance
 from .linear import compare_linear
-from .rounds import BadRounds, Levels, Rounds, earlier_runs, levels
+from .rounds import Floats, Rounds, check_paired, earlier_runs, levels, read_rounds
 from .verdicts import IMPROVEMENT, NO_CHANGE, REGRESSION, Comparison
 
 
@@ -35,20 +36,21 @@ def compare(
     Raises ValueError for rounds or settings that cannot be used, saying which.
     """
     check_settings(margin, equivalence, direction)
-    a, b = levels(before, "before"), levels(after, "after")
-    if paired and len(a.medians) != len(b.medians):
-        raise BadRounds(
-            f"paired rounds must be as many on both sides, not {len(a.medians)} and {len(b.medians)}"
-        )
-    if exact and (found := compare_exact(before, after, direction)) is not None:
+    arrays = read_rounds(before, "before"), read_rounds(after, "after")
+    check_paired(paired, *arrays)
+    if exact and (found := compare_exact(*arrays, direction)) is not None:
         return found
-    runs: Sequence[Rounds] = () if history is None else history
+    a, b = levels(arrays[0]), levels(arrays[1])
+    runs = [] if history is None else history
+    earlier = earlier_runs(runs, min(a.samples, b.samples))
     if min(a.medians.min(), b.medians.min()) <= 0:
         return compare_linear(a.medians, b.medians, runs, paired, margin, equivalence, direction)
     made = decision.estimates(np.log(a.medians)[None], np.log(b.medians)[None], paired)
-    prior = _prior(a, b, runs)
+    prior = variance.population(np.array([(a.sampling + b.sampling) / 2]), made.df)
+    if len(earlier):
+        prior = variance.with_history(prior, earlier.variances[None], earlier.df[None])
     if paired:
-        prior = variance.shared_between_sides(prior)
+        prior = variance.of_differences(prior, made.variance, made.df, learned_unpaired=len(earlier) > 0)
     settings = decision.Settings(
         np.array([np.log1p(margin)]), np.array([np.log1p(equivalence)]), np.array([direction == "lower"])
     )
@@ -56,17 +58,11 @@ def compare(
     return decision.comparisons(made, known, prior, settings, decision.judge(made, known, settings))[0]
 
 
-def _prior(a: Levels, b: Levels, runs: Sequence[Rounds]) -> variance.Mixture:
-    base = variance.population(np.array([(a.sampling + b.sampling) / 2]))
-    earlier = earlier_runs(runs, min(a.samples, b.samples))
-    return variance.with_history(base, earlier.variances[None], earlier.df[None]) if len(earlier) else base
-
-
-def check_settings(margin: float, equivalence: float, direction: str) -> None:
+def check_settings(margin: Any, equivalence: Any, direction: Any) -> None:
     """Raises ValueError for settings that no comparison can use."""
-    if not (np.isfinite(margin) and margin >= 0):
+    if not (_is_number(margin) and margin >= 0):
         raise ValueError(f"margin must be a fraction of at least 0, not {margin!r}")
-    if not (np.isfinite(equivalence) and equivalence > 0):
+    if not (_is_number(equivalence) and equivalence > 0):
         raise ValueError(f"equivalence must be a fraction above 0, not {equivalence!r}")
     if equivalence < margin:
         raise ValueError(f"equivalence ({equivalence:g}) must not be smaller than margin ({margin:g})")
@@ -74,20 +70,27 @@ def check_settings(margin: float, equivalence: float, direction: str) -> None:
         raise ValueError(f'direction must be "lower" or "higher", not {direction!r}')
 
 
-def compare_exact(before: Rounds, after: Rounds, direction: str) -> Comparison | None:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and bool(np.isfinite(value))
+
+
+def compare_exact(before: Sequence[Floats], after: Sequence[Floats], direction: str) -> Comparison | None:
     """Equal or not, where neither side varies; None where one does, so that it must be compared as noisy."""
-    sides = [
-        np.unique(np.concatenate([np.asarray(r, dtype=np.float64) for r in side])) for side in (before, after)
-    ]
-    if len(sides[0]) != 1 or len(sides[1]) != 1:
+    old, new = np.concatenate(before), np.concatenate(after)
+    if (old != old[0]).any() or (new != new[0]).any():
         return None
-    old, new = float(sides[0][0]), float(sides[1][0])
-    ratio = new / old if old else (1.0 if new == old else np.inf)
+    return exactly(old[0], new[0], direction, (len(before), len(after)))
+
+
+def exactly(before: float, after: float, direction: str, rounds: tuple[int, int]) -> Comparison:
+    """Two figures that never vary."""
+    old, new = float(before), float(after)
+    ratio = new / old if old else (1.0 if new == old else float("inf"))
     if new == old:
         verdict, reason = NO_CHANGE, "exactly equal on both sides"
     else:
         verdict = REGRESSION if (new > old) == (direction == "lower") else IMPROVEMENT
         reason = "it never varies within a side, so any change is real"
-    counts = (len(before), len(after))
-    p = float(new == old)
-    return Comparison(old, new, ratio, ratio, ratio, p, verdict, 0, reason, counts, spread=0.0)
+    return Comparison(
+        old, new, ratio, ratio, ratio, float(new == old), verdict, 0, reason, rounds, spread=0.0
+    )

@@ -7,7 +7,7 @@ interval null), "no change" when both one-sided tests against the equivalence bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,8 @@ _ROUNDS = np.unique(np.round(np.geomspace(1, MOST_ROUNDS, 120)).astype(int))
 @dataclass(frozen=True)
 class Estimates:
     """N comparisons. difference, before, after: (N,) logs. variance, df: between rounds, from the comparison itself.
-    factor: the difference's variance is `variance * factor`. rounds: (N, 2). paired: (N,).
+    factor: the difference's variance is `variance * factor`, and `lasting`, the part that more rounds do not lessen
+    (differences between sessions). rounds: (N, 2). paired: (N,).
     """
 
     difference: Floats
@@ -38,14 +39,12 @@ class Estimates:
     variance: Floats
     df: Floats
     factor: Floats
+    lasting: Floats
     rounds: NDArray[np.int64]
     paired: NDArray[np.bool_]
 
     def take(self, index: NDArray[np.intp]) -> Estimates:
-        return Estimates(
-            self.difference[index], self.before[index], self.after[index], self.variance[index], self.df[index],
-            self.factor[index], self.rounds[index], self.paired[index],
-        )  # fmt: skip
+        return Estimates(*(getattr(self, one.name)[index] for one in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,8 @@ def estimates(before: Floats, after: Floats, paired: bool) -> Estimates:
         variance = squares / df if df else np.zeros(count)
         factor = 1.0 / r + 1.0 / s
     full = np.ones(count)
-    return Estimates(
-        b - a, a, b, variance, df * full, factor * full, np.tile([r, s], (count, 1)), np.full(count, paired)
-    )
+    rounds, pairs = np.tile([r, s], (count, 1)), np.full(count, paired)
+    return Estimates(b - a, a, b, variance, df * full, factor * full, 0.0 * full, rounds, pairs)
 
 
 def upper_tail(known: Mixture, factor: Floats, distance: Floats) -> Floats:
@@ -145,23 +143,32 @@ def comparisons(
     changed = judged.p <= 2 * level
     worse = (made.difference > 0) == settings.lower_is_better
     same = ~changed & (judged.same <= SAME_LEVEL)
-    open_ones = np.flatnonzero(~changed & ~same)
     needed = np.zeros(len(changed), dtype=int)
-    if len(open_ones):
+    if len(open_ones := np.flatnonzero(~changed & ~same)):
         needed[open_ones] = _rounds_needed(made, known, settings, level, open_ones)
-    ratio, low = np.exp(made.difference), np.exp(made.difference - judged.half)
-    high, before, after = np.exp(made.difference + judged.half), np.exp(made.before), np.exp(made.after)
-    spread, df, lent = np.sqrt(known.mean_scale), known.mean_df, prior.mean_df
+    half = judged.half.copy()
+    if len(settled := np.flatnonzero(same)):
+        half[settled] = distance_of(known.take(settled), made.factor[settled], SAME_LEVEL)
+    with np.errstate(over="ignore"):
+        ratio, before, after = np.exp(made.difference), np.exp(made.before), np.exp(made.after)
+        low, high = np.exp(made.difference - judged.half), np.exp(made.difference + judged.half)
+        told = np.exp(made.difference - half), np.exp(made.difference + half)
+    spread, df, lent = np.sqrt(_of_rounds(made, known)), known.mean_df, prior.mean_df
     found = []
     for i in range(len(changed)):
         if changed[i]:
             verdict = REGRESSION if worse[i] else IMPROVEMENT
         else:
             verdict = NO_CHANGE if same[i] else INCONCLUSIVE
-        more: int | None = int(needed[i])
-        if more is not None and more > MOST_ROUNDS:
-            more = None
-        reason = _reason(verdict, low[i], high[i], settings, i, more, judged.p[i], level)
+        more = int(needed[i]) if needed[i] <= MOST_ROUNDS else None
+        margin, bound = float(np.expm1(settings.margin[i])), float(np.expm1(settings.equivalence[i]))
+        interval = f"{percent(told[0][i])} to {percent(told[1][i])}"
+        if verdict == INCONCLUSIVE:
+            reason = _open(interval, more, judged.p[i] <= 2 * CHANGE_LEVEL, bool(made.lasting[i] > 0))
+        elif verdict == NO_CHANGE:
+            reason = f"the 90 % interval, {interval}, lies within {100 * bound:.3g} %"
+        else:
+            reason = f"the 95 % interval, {interval}, lies beyond the margin of {100 * margin:.3g} %"
         found.append(
             Comparison(
                 float(before[i]), float(after[i]), float(ratio[i]), float(low[i]), float(high[i]), float(judged.p[i]),
@@ -172,6 +179,13 @@ def comparisons(
     return found
 
 
+def _of_rounds(made: Estimates, known: Mixture) -> Floats:
+    """The variance between rounds alone, (N,)."""
+    scale = known.mean_scale
+    # What sessions add is never all of it; where it was left out of the mixture, half is on the cautious side.
+    return np.asarray(np.maximum(scale - made.lasting / made.factor, 0.5 * np.minimum(scale, made.variance)))
+
+
 def _rounds_needed(
     made: Estimates, known: Mixture, settings: Settings, level: float, index: NDArray[np.intp]
 ) -> NDArray[np.int64]:
@@ -179,13 +193,15 @@ def _rounds_needed(
     from scipy.special import stdtrit
 
     size = np.abs(made.difference[index])[:, None]
-    spread = np.sqrt(known.take(index).mean_scale)[:, None]
+    spread = _of_rounds(made, known)[index][:, None]
     df = known.take(index).mean_df[:, None]
     more = _ROUNDS[None, :]
     a, b = made.rounds[index, :1] + more, made.rounds[index, 1:] + more
     paired = made.paired[index][:, None]
-    error = spread * np.sqrt(np.where(paired, 1.0 / a, 1.0 / a + 1.0 / b))
-    later = df + np.where(paired, more, 2 * more)
+    lasting = made.lasting[index][:, None]
+    error = np.sqrt(spread * np.where(paired, 1.0 / a, 1.0 / a + 1.0 / b) + lasting)
+    # The degrees of freedom of what lasts do not grow either.
+    later = df + np.where(paired, more, 2 * more) * (lasting == 0)
     sure = stdtrit(later, _ASSURANCE)
     change = size - settings.margin[index][:, None] >= (sure - stdtrit(later, level)) * error
     same = settings.equivalence[index][:, None] - size >= (sure - stdtrit(later, SAME_LEVEL)) * error
@@ -194,26 +210,19 @@ def _rounds_needed(
     return np.where(settled.any(axis=1), _ROUNDS[first], MOST_ROUNDS + 1)
 
 
-def _reason(
-    verdict: str,
-    low: float,
-    high: float,
-    settings: Settings,
-    i: int,
-    more: int | None,
-    p: float,
-    level: float,
-) -> str:
-    interval = f"the 95 % interval, {percent(low)} to {percent(high)},"
-    margin, bound = float(np.expm1(settings.margin[i])), float(np.expm1(settings.equivalence[i]))
-    if verdict in (REGRESSION, IMPROVEMENT):
-        return f"{interval} lies beyond the margin of {100 * margin:.3g} %"
-    if verdict == NO_CHANGE:
-        return f"any change is smaller than {100 * bound:.3g} %: {interval[:-1]}"
-    told = f"{more} more rounds a side would settle it" if more else "more rounds would hardly settle it"
-    if p <= 2 * CHANGE_LEVEL:
-        return f"{interval} alone would say a change, among so many benchmarks it may be chance; {told}"
-    return f"{interval} leaves open whether it changed; {told}"
+def _open(interval: str, more: int | None, alone: bool, sessions: bool) -> str:
+    if more is not None:
+        advice = f"{more} more {'round' if more == 1 else 'rounds'} a side would settle it"
+    elif sessions:
+        advice = (
+            "more rounds would hardly settle it, since sessions differ; interleave the rounds of both sides"
+        )
+    else:
+        advice = "more rounds would hardly settle it"
+    told = (
+        "alone would say a change; among so many benchmarks it may be chance" if alone else "leaves it open"
+    )
+    return f"the 95 % interval, {interval}, {told}; {advice}"
 
 
 def percent(ratio: float) -> str:

@@ -35,23 +35,31 @@ class Watched(NamedTuple):
 
 @dataclass(frozen=True)
 class Shift:
-    """log_ratio: median over the suite; error: its standard error, from the MAD (as of a normal sample's median)."""
+    """log_ratio: median over `count` groups. error: its standard error, from the MAD (as of a normal sample's)."""
 
     log_ratio: float
     error: float
+    count: int
 
     @property
     def known(self) -> bool:
-        return bool(np.isfinite(self.log_ratio))
+        return self.count >= FEWEST
+
+    @property
+    def reach(self) -> float:
+        """Half width of its 99 % interval: a few functions that agree by chance are no machine."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.count - 1, 0.995)) * self.error if self.known else float("nan")
 
     @property
     def ratios(self) -> tuple[float, float, float]:
-        reach = 1.96 * self.error
-        low, middle, high = np.exp([self.log_ratio - reach, self.log_ratio, self.log_ratio + reach])
+        """Lower end, middle and upper end."""
+        low, middle, high = np.exp([self.log_ratio - self.reach, self.log_ratio, self.log_ratio + self.reach])
         return float(low), float(middle), float(high)
 
 
-NO_SHIFT = Shift(float("nan"), float("nan"))
+NO_SHIFT = Shift(float("nan"), float("nan"), 0)
 
 
 def common_shift(watched: Watched) -> Shift:
@@ -63,7 +71,7 @@ def common_shift(watched: Watched) -> Shift:
     medians = np.array([np.median(part) for part in np.split(watched.difference[order], starts[1:])])
     middle = float(np.median(medians))
     spread = 1.4826 * float(np.median(np.abs(medians - middle)))
-    return Shift(middle, 1.2533 * spread / float(np.sqrt(len(medians))))
+    return Shift(middle, 1.2533 * spread / float(np.sqrt(len(medians))), len(medians))
 
 
 def verdict(shift: Shift, watched: Watched | None, differences: Sequence[str]) -> str:
@@ -72,7 +80,7 @@ def verdict(shift: Shift, watched: Watched | None, differences: Sequence[str]) -
         return f"not comparable: the machine changed ({'; '.join(differences)})"
     if watched is None or not shift.known:
         return ""
-    if abs(shift.log_ratio) > SHIFT and abs(shift.log_ratio) > 1.96 * shift.error:
+    if abs(shift.log_ratio) > max(SHIFT, shift.reach):
         change = 100 * float(np.expm1(shift.log_ratio))
         return (
             f"not comparable: the machine changed (the suite as a whole moved by {change:+.1f} %, "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from .decision import CHANGE_LEVEL, SAME_LEVEL
-from .rounds import Floats, Rounds
+from .decision import CHANGE_LEVEL, MOST_ROUNDS, SAME_LEVEL
+from .rounds import Floats, Rounds, history_spread
 from .verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
 
 
@@ -20,71 +21,109 @@ def compare_linear(
     equivalence: float,
     direction: str,
 ) -> Comparison:
-    """Two sides of round medians, some of them zero: Student's t of the difference of means, its bounds taken
-    relative to the mean of `before`. Earlier runs lend their variance only where this one has none of its own.
+    """Two sides of round medians, some of them zero: Welch's t of the difference of means, its bounds relative to the
+    mean of `before`, and Fieller's interval (1954) of the ratio. Earlier runs lend their spread only where these
+    rounds have none of their own. Raises BadRounds for what is no history.
     """
-    from scipy.special import stdtr, stdtrit
-
-    old, new = float(a.mean()), float(b.mean())
     counts = (len(a), len(b))
+    largest = float(max(a.max(), b.max()))
     if np.all(a == a[0]) and np.all(b == a[0]):
-        same_reason = "every round of both sides has the same figure"
+        level = float(a[0])
+        reason = "every round of both sides has the same figure"
         return Comparison(
-            old, new, 1.0, 1.0, 1.0, 1.0, NO_CHANGE, 0, same_reason, counts, spread=0.0, paired=paired
+            level, level, 1.0, 1.0, 1.0, 1.0, NO_CHANGE, 0, reason, counts, spread=0.0, paired=paired
         )
-    variance, df, factor = _variance(a, b, paired)
-    if df <= 0 or (variance == 0 and min(counts) < 2):
+    # Relative to the largest, so that no square leaves the range of numbers.
+    a, b = a / largest, b / largest
+    found = _errors(a, b, history_spread(history) / largest, paired)
+    old, new = float(a.mean()), float(b.mean())
+    if found is None:
         reason = (
             "one round a side, with zeros, has no spread to judge by; 2 more rounds a side would give one"
         )
-        return Comparison(
-            old, new, _ratio(new, old), 0.0, np.inf, 1.0, INCONCLUSIVE, 2, reason, counts, paired=paired
-        )
-    pool = _history_variance(history)
-    error = float(np.sqrt(max(variance, pool if variance == 0 else 0.0) * factor))
-    change, t = new - old, float(-stdtrit(df, CHANGE_LEVEL))
-    low, high = change - t * error, change + t * error
-    size, scale = abs(change), old if old > 0 else new
-    gap = size - margin * old
-    p = 1.0 if gap <= 0 else (0.0 if error == 0 else min(1.0, 2 * float(stdtr(df, -gap / error))))
-    same_gap = equivalence * scale - size if old > 0 else -size
-    same = same_gap >= 0 and (error == 0 or float(stdtr(df, -same_gap / error)) <= SAME_LEVEL)
-    interval = (_ratio(max(old + low, 0.0), old), _ratio(max(old + high, 0.0), old))
-    if p <= 2 * CHANGE_LEVEL:
-        verdict = REGRESSION if (change > 0) == (direction == "lower") else IMPROVEMENT
-        reason, more = f"{old:.4g} to {new:.4g} (some rounds are zero, compared by differences)", 0
-    elif same:
-        verdict, reason, more = NO_CHANGE, f"any change is smaller than {100 * equivalence:.3g} %", 0
+        verdict, p, more, low, high = INCONCLUSIVE, 1.0, 2, 0.0, np.inf
+        spread, df = float("nan"), 0.0
     else:
-        needed = max(gap, same_gap)
-        more = int(np.ceil((2.8 * error / needed) ** 2 * max(counts))) - max(counts) if needed > 0 else 0
-        verdict, reason = INCONCLUSIVE, f"{old:.4g} to {new:.4g}, with zeros, within the spread of the rounds"
-        more = max(more, 1)
-    spread = float(np.sqrt(variance))
+        low, high = found.interval(old, new)
+        size, df, spread = abs(new - old), found.df, found.spread
+        gap = size - margin * old
+        p = 1.0 if gap <= 0 else min(1.0, 2 * found.tail(gap))
+        same_gap = equivalence * old - size
+        more = 0
+        if p <= 2 * CHANGE_LEVEL:
+            verdict = REGRESSION if (new > old) == (direction == "lower") else IMPROVEMENT
+            reason = "some rounds are zero, so the means were compared, not their logarithms"
+        elif same_gap >= 0 and found.tail(same_gap) <= SAME_LEVEL:
+            verdict, reason = NO_CHANGE, f"any change is smaller than {100 * equivalence:.3g} %"
+        else:
+            verdict, reason = INCONCLUSIVE, "some rounds are zero, and the change is within their spread"
+            more = found.rounds_needed(max(gap, same_gap), max(counts))
+    needed = more if more <= MOST_ROUNDS else None
+    ratio = new / old if old > 0 else np.inf
     return Comparison(
-        old, new, _ratio(new, old), *interval, p, verdict, more, reason, counts, spread, df, 0.0, paired
-    )
+        old * largest, new * largest, ratio, low, high, p, verdict, needed, reason, counts, spread * largest, df,
+        0.0, paired,
+    )  # fmt: skip
 
 
-def _ratio(new: float, old: float) -> float:
-    if old > 0:
-        return new / old
-    return 1.0 if new == old else float("inf")
+@dataclass(frozen=True)
+class _Errors:
+    """Variances of both means and their covariance, degrees of freedom, and the standard deviation between rounds."""
+
+    before: float
+    after: float
+    together: float
+    df: float
+    spread: float
+
+    @property
+    def of_difference(self) -> float:
+        return float(np.sqrt(max(self.before + self.after - 2 * self.together, 0.0)))
+
+    def tail(self, distance: float) -> float:
+        """P(error > distance)."""
+        from scipy.special import stdtr
+
+        error = self.of_difference
+        return float(stdtr(self.df, -distance / error)) if error > 0 else float(distance <= 0)
+
+    def interval(self, old: float, new: float) -> tuple[float, float]:
+        """Fieller's 95 % interval of new / old; its upper end is infinite where `old` may be zero."""
+        from scipy.special import stdtrit
+
+        square = float(stdtrit(self.df, CHANGE_LEVEL)) ** 2
+        lead = old**2 - square * self.before
+        middle = old * new - square * self.together
+        rest = new**2 - square * self.after
+        if lead <= 0:
+            # Only ratios too small to reach `new` can be ruled out.
+            return (rest / (2 * middle) if rest > 0 and middle > 0 else 0.0), np.inf
+        root = float(np.sqrt(max(middle**2 - lead * rest, 0.0)))
+        return max((middle - root) / lead, 0.0), (middle + root) / lead
+
+    def rounds_needed(self, gap: float, rounds: int) -> int:
+        """Further rounds at which an error of 2.8 (95 %, and 80 % power) is no larger than the gap."""
+        if gap <= 0 or self.of_difference == 0:
+            return MOST_ROUNDS + 1
+        wanted = rounds * min((2.8 * self.of_difference / gap) ** 2, MOST_ROUNDS + 1.0)
+        return max(int(np.ceil(wanted)) - rounds, 1)
 
 
-def _variance(a: Floats, b: Floats, paired: bool) -> tuple[float, float, float]:
-    if paired:
-        steps = b - a
-        return (float(steps.var(ddof=1)) if len(a) > 1 else 0.0), len(a) - 1.0, 1.0 / len(a)
-    df = len(a) + len(b) - 2.0
-    squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
-    return (squares / df if df > 0 else 0.0), df, 1.0 / len(a) + 1.0 / len(b)
-
-
-def _history_variance(runs: Sequence[Rounds]) -> float:
-    found = []
-    for run in runs:
-        medians = [float(np.median(np.asarray(one, dtype=np.float64))) for one in run if len(one)]
-        if len(medians) >= 2 and np.isfinite(medians).all():
-            found.append(float(np.var(medians, ddof=1)))
-    return float(np.median(found)) if found else 0.0
+def _errors(a: Floats, b: Floats, pool: float, paired: bool) -> _Errors | None:
+    """None where nothing tells how much rounds differ. pool: standard deviation of earlier runs, 0 if not known."""
+    r, s = len(a), len(b)
+    if paired and r > 1:
+        matrix = np.cov(a, b) / r
+        return _Errors(matrix[0, 0], matrix[1, 1], matrix[0, 1], r - 1.0, float(np.std(b - a, ddof=1)))
+    own = [float(side.var(ddof=1)) if len(side) > 1 else None for side in (a, b)]
+    known = [one for one in own if one is not None]
+    if not known:
+        return _Errors(pool**2 / r, pool**2 / s, 0.0, 1.0, pool) if pool > 0 else None
+    if max(known) == 0 and len(known) < 2 and pool == 0:
+        return None
+    if max(known) == 0:
+        own = [pool**2, pool**2]
+    first, second = ((max(known) if one is None else one) / n for one, n in zip(own, (r, s), strict=True))
+    weights = first**2 / max(r - 1, 1) + second**2 / max(s - 1, 1)
+    df = (first + second) ** 2 / weights if weights > 0 else r + s - 2.0
+    return _Errors(first, second, 0.0, df, float(np.sqrt(max(known))))

@@ -25,12 +25,10 @@ def power(
 ) -> float:
     """Chance that a slowdown by `change` is called a regression. lent: degrees of freedom from a history.
 
-    Raises ValueError for rounds that leave no degree of freedom, or a negative spread.
+    Raises ValueError for rounds that leave no degree of freedom, and a spread that is none.
     """
     from scipy.special import nctdtr, stdtrit
 
-    if spread < 0:
-        raise ValueError(f"spread must not be negative: {spread!r}")
     error, df = _error(spread, rounds, lent, paired)
     distance = float(np.log1p(change) - np.log1p(margin))
     if error == 0:
@@ -49,12 +47,14 @@ def smallest_change(
     paired: bool = False,
     assurance: float = ASSURANCE,
 ) -> float:
-    """The slowdown that is called a regression with the given chance, as a fraction."""
-    from scipy.special import stdtrit
+    """The slowdown that is called a regression with the given chance, as a fraction. Raises ValueError as `power`."""
+    from scipy.special import nctdtrinc, stdtrit
 
+    if not 0 < assurance < 1:
+        raise ValueError(f"assurance must lie between 0 and 1, not {assurance!r}")
     error, df = _error(spread, rounds, lent, paired)
-    distance = float(stdtrit(df, assurance) - stdtrit(df, CHANGE_LEVEL)) * error
-    return float(np.expm1(np.log1p(margin) + distance))
+    distance = float(nctdtrinc(df, 1.0 - assurance, -stdtrit(df, CHANGE_LEVEL)))
+    return float(np.expm1(np.log1p(margin) + distance * error))
 
 
 def rounds_for(
@@ -77,6 +77,8 @@ def rounds_for(
 
 
 def _error(spread: float, rounds: int, lent: float, paired: bool) -> tuple[float, float]:
+    if not (np.isfinite(spread) and spread >= 0):
+        raise ValueError(f"spread must be a number of at least 0, not {spread!r}")
     df = lent + (rounds - 1 if paired else 2 * (rounds - 1))
     if rounds < 1 or df <= 0:
         raise ValueError(f"{rounds} rounds a side leave nothing to judge the spread by")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +32,18 @@ class Levels:
     sampling: float
 
 
-def levels(rounds: Rounds, what: str) -> Levels:
-    """Reduce one side. Raises BadRounds for no rounds, an empty round, and values that are no measurement."""
+def read_rounds(rounds: Rounds, what: str) -> list[Floats]:
+    """One side as arrays. Raises BadRounds for no rounds, an empty round, and values that are no measurement."""
     try:
-        arrays = [np.asarray(one, dtype=np.float64) for one in rounds]
-    except (TypeError, ValueError, OverflowError):
-        raise BadRounds(f"{what}: a round must be a sequence of numbers") from None
+        arrays = [_numbers(one) for one in rounds]
+    except TypeError:
+        raise BadRounds(f"{what}: rounds must be sequences of samples, one sequence a round") from None
     if not arrays:
         raise BadRounds(f"{what}: there are no rounds")
+    found = []
     for number, one in enumerate(arrays, 1):
+        if one is None:
+            raise BadRounds(f"{what}: a round must be a sequence of numbers")
         if one.ndim != 1:
             raise BadRounds(f"{what}: rounds must be sequences of samples, one sequence a round")
         if one.size == 0:
@@ -50,6 +54,34 @@ def levels(rounds: Rounds, what: str) -> Levels:
             raise BadRounds(f"{what}: round {number} holds an infinite sample")
         if (one < 0).any():
             raise BadRounds(f"{what}: round {number} holds a negative sample")
+        found.append(one)
+    return found
+
+
+def _numbers(samples: Sequence[float]) -> Floats | None:
+    """The samples as an array, None where they are not numbers: text is none, though numpy would read it as one."""
+    if isinstance(samples, (str, bytes, Mapping)):
+        return None
+    try:
+        found = np.asarray(samples if hasattr(samples, "__len__") else [*samples])
+    except (ValueError, OverflowError):
+        return None
+    return as_floats(found)
+
+
+def as_floats(found: NDArray[Any]) -> Floats | None:
+    """None where the array holds anything but real numbers."""
+    return found.astype(np.float64) if found.dtype.kind in "biuf" else None
+
+
+def check_paired(paired: bool, before: Sequence[Floats], after: Sequence[Floats]) -> None:
+    """Raises BadRounds for paired rounds of different numbers."""
+    if paired and len(before) != len(after):
+        raise BadRounds(f"paired rounds must be as many on both sides, not {len(before)} and {len(after)}")
+
+
+def levels(arrays: Sequence[Floats]) -> Levels:
+    """Reduce one side."""
     medians = np.array([np.median(one) for one in arrays])
     return Levels(medians, min(one.size for one in arrays), sampling_variance(arrays))
 
@@ -94,26 +126,60 @@ def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
     """What the history tells. Runs with fewer than two usable rounds tell nothing of variance and are left out.
 
     samples: how many a round of the comparison has; of longer rounds as many are taken, evenly spread, since the
-    median of more samples varies less.
+    median of more samples varies less. Raises BadRounds for what is no history.
     """
-    block = _uniform(runs)
+    given = _runs(runs)
+    block = _uniform(given)
     if block is not None:
         logs = np.log(np.median(block[:, :, _spread_evenly(block.shape[2], samples)], axis=2))
         df = np.full(len(block), block.shape[1] - 1.0)
         return Earlier(logs.var(axis=1, ddof=1), df, logs.mean(axis=1))
     variances, dfs, middles = [], [], []
-    for run in runs:
-        medians = []
-        for one in run:
-            array = np.asarray(one, dtype=np.float64)
-            kept = array[_spread_evenly(len(array), samples)]
-            if kept.size and np.isfinite(kept).all() and (middle := float(np.median(kept))) > 0:
-                medians.append(np.log(middle))
-        if len(medians) >= 2:
-            variances.append(float(np.var(medians, ddof=1)))
-            dfs.append(len(medians) - 1)
-            middles.append(float(np.mean(medians)))
+    for run in given:
+        logs = np.array([found for one in run if (found := _log_level(one, samples)) is not None])
+        if len(logs) >= 2:
+            variances.append(float(logs.var(ddof=1)))
+            dfs.append(len(logs) - 1)
+            middles.append(float(logs.mean()))
     return Earlier(np.array(variances), np.array(dfs, dtype=np.float64), np.array(middles))
+
+
+def history_spread(runs: Sequence[Rounds]) -> float:
+    """Typical standard deviation between the rounds of an earlier run, on the plain scale; 0 where none tells.
+    Raises BadRounds for what is no history."""
+    found = []
+    for run in _runs(runs):
+        medians = [float(np.median(array)) for one in run if (array := _round_of_history(one)).size]
+        if len(medians) >= 2 and np.isfinite(medians).all():
+            found.append(float(np.std(medians, ddof=1)))
+    return float(np.median(found)) if found else 0.0
+
+
+def _runs(runs: Sequence[Rounds]) -> list[Any]:
+    try:
+        return [run if isinstance(run, np.ndarray) else [*run] for run in runs]
+    except TypeError:
+        raise BadRounds("history: it must be a sequence of runs, each a sequence of rounds") from None
+
+
+def _round_of_history(samples: Sequence[float]) -> Floats:
+    try:
+        array = _numbers(samples)
+    except TypeError:
+        array = None
+    if array is None or array.ndim != 1:
+        raise BadRounds("history: it must be a sequence of runs, each a sequence of rounds of numbers")
+    return array
+
+
+def _log_level(samples: Sequence[float], wanted: int) -> float | None:
+    """Of a round of an earlier run; None where it has no positive level."""
+    array = _round_of_history(samples)
+    kept = array[_spread_evenly(len(array), wanted)]
+    if not kept.size or not np.isfinite(kept).all():
+        return None
+    middle = float(np.median(kept))
+    return float(np.log(middle)) if middle > 0 else None
 
 
 def _spread_evenly(length: int, wanted: int) -> NDArray[np.intp]:

@@ -9,8 +9,9 @@ from typing import Any, overload
 import numpy as np
 
 from . import decision, guard
-from .blocks import Block, Options, make_blocks, reduce, shifted
+from .blocks import Block, make_blocks, shifted
 from .comparison import check_settings
+from .reducing import Options, reduce
 from .rounds import Rounds
 from .verdicts import NOT_COMPARABLE, Comparison
 
@@ -24,8 +25,8 @@ _ENOUGH = 1000
 class SuiteComparison(Sequence[Comparison]):
     """The comparisons, in the order of the pairs.
 
-    comparable: the session guard let them pass; otherwise `reason` says why not, every verdict on noisy rounds is
-    "not comparable", and `corrected` holds the view with the common shift taken out, as advice.
+    comparable: the session guard let them pass; otherwise `reason` says why not, the pairs that it puts in doubt are
+    "not comparable", and `corrected` holds the view with the common shift taken out of them, as advice.
     shift: common ratio of the suite with its 95 % interval; NaN where too few unpaired benchmarks tell it.
     level: one-sided, at which a change was called.
     """
@@ -53,7 +54,7 @@ class SuiteComparison(Sequence[Comparison]):
 def compare_suite(
     pairs: Iterable[tuple[Rounds, Rounds]],
     *,
-    history: Sequence[Sequence[Rounds] | None] | None = None,
+    history: Iterable[Sequence[Rounds] | None] | None = None,
     paired: bool | Sequence[bool] = False,
     exact: bool | Sequence[bool] = False,
     margin: float | Sequence[float] = 0.01,
@@ -81,6 +82,7 @@ def compare_suite(
     """
     given = list(pairs)
     count = len(given)
+    known_differences = [differences] if isinstance(differences, str) else list(differences)
     options = Options(
         _each(margin, count, "margin"),
         _each(equivalence, count, "equivalence"),
@@ -92,26 +94,28 @@ def compare_suite(
     )
     if not 0 < fdr < 1:
         raise ValueError(f"fdr must lie between 0 and 1, not {fdr!r}")
-    for one in set(zip(options.margin, options.equivalence, options.direction, strict=True)):
+    for one in zip(options.margin, options.equivalence, options.direction, strict=True):
         check_settings(*one)
     rows: list[Comparison | None] = [None] * count
     sides = reduce(given, options, rows)
-    blocks = make_blocks(sides, options)
-    watched = _watched(blocks, _groups(groups, count)) if use_guard else None
+    blocks = make_blocks(sides, options, rows)
+    owners = _owners(groups, count, options.paired)
+    watched = _watched(blocks, owners) if use_guard else None
     shift = guard.common_shift(watched) if watched is not None else guard.NO_SHIFT
-    reason = guard.verdict(shift, watched, differences)
+    reason = guard.verdict(shift, watched, known_differences)
     level = _fill(rows, blocks, fdr)
-    corrected: tuple[Comparison, ...] = ()
     done = tuple(one for one in rows if one is not None)
+    corrected: tuple[Comparison, ...] = ()
     if reason:
-        moved: list[Comparison | None] = list(done)
-        offset = shift.log_ratio if shift.known else 0.0
-        _fill(moved, [shifted(block, offset) for block in blocks], fdr)
+        hit = set(range(count)) if known_differences else _doubtful(owners, options.exact, done)
+        moved = list(rows)
+        if shift.known:
+            _fill(moved, [shifted(block, shift.log_ratio, hit) for block in blocks], fdr)
         corrected = tuple(one for one in moved if one is not None)
-        # Interleaved rounds shared their session; only what is known to differ speaks against them.
-        hit = {int(i) for block in blocks if differences or not block.made.paired[0] for i in block.index}
         done = tuple(
-            replace(one, verdict=NOT_COMPARABLE, reason=reason, rounds_needed=None) if i in hit else one
+            replace(one, verdict=NOT_COMPARABLE, reason=reason, rounds_needed=None)
+            if i in hit and one.verdict != NOT_COMPARABLE
+            else one
             for i, one in enumerate(done)
         )
     low, middle, high = shift.ratios
@@ -119,50 +123,61 @@ def compare_suite(
 
 
 def _each(value: Any, count: int, name: str) -> list[Any]:
-    if isinstance(value, (str, bool, int, float, np.generic)):
-        return [value] * count
+    if isinstance(value, str) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        return [value.item() if isinstance(value, np.ndarray) else value] * count
     found = list(value)
     if len(found) != count:
         raise ValueError(f"{name} must be one value or one for each of {count} pairs, not {len(found)}")
     return found
 
 
-def _each_history(history: Sequence[Sequence[Rounds] | None] | None, count: int) -> list[Sequence[Rounds]]:
+def _each_history(history: Iterable[Sequence[Rounds] | None] | None, count: int) -> list[Sequence[Rounds]]:
     if history is None:
         return [()] * count
-    if len(history) != count:
-        raise ValueError(f"history must have one entry for each of {count} pairs, not {len(history)}")
-    return [() if one is None else one for one in history]
+    found = list(history)
+    if len(found) != count:
+        raise ValueError(f"history must have one entry for each of {count} pairs, not {len(found)}")
+    return [() if one is None else one for one in found]
 
 
-def _groups(groups: Sequence[Hashable | None] | None, count: int) -> list[Hashable | None]:
-    if groups is None:
-        return list(range(count))
-    if len(groups) != count:
-        raise ValueError(f"groups must have one entry for each of {count} pairs, not {len(groups)}")
-    return list(groups)
+def _owners(
+    groups: Sequence[Hashable | None] | None, count: int, paired: Sequence[bool]
+) -> list[Hashable | None]:
+    """The group of each pair, None where the guard must not look at it."""
+    given = list(range(count)) if groups is None else list(groups)
+    if len(given) != count:
+        raise ValueError(f"groups must have one entry for each of {count} pairs, not {len(given)}")
+    return [None if together else one for one, together in zip(given, paired, strict=True)]
 
 
-def _watched(blocks: list[Block], groups: list[Hashable | None]) -> guard.Watched | None:
-    """What the session guard looks at: everything that was not interleaved."""
-    loose = [block for block in blocks if not block.made.paired[0]]
-    if not loose:
+def _watched(blocks: list[Block], owners: list[Hashable | None]) -> guard.Watched | None:
+    """What the session guard looks at, of the comparisons that have a spread."""
+    if not blocks:
         return None
     known: dict[Hashable, int] = {}
     owner = np.array(
         [
-            -1 if groups[i] is None else known.setdefault(groups[i], len(known))
-            for block in loose
+            -1 if owners[i] is None else known.setdefault(owners[i], len(known))
+            for block in blocks
             for i in block.index.tolist()
         ]
     )
     seen = owner >= 0
     return guard.Watched(
-        np.concatenate([block.made.difference for block in loose])[seen],
-        np.concatenate([block.judged.half for block in loose])[seen],
-        np.concatenate([block.settings.margin for block in loose])[seen],
+        np.concatenate([block.made.difference for block in blocks])[seen],
+        np.concatenate([block.judged.half for block in blocks])[seen],
+        np.concatenate([block.settings.margin for block in blocks])[seen],
         owner[seen],
     )
+
+
+def _doubtful(owners: list[Hashable | None], exact: list[bool], done: tuple[Comparison, ...]) -> set[int]:
+    """Pairs that a changed machine puts in doubt: all that the guard looks at, but for figures that never vary."""
+    return {
+        i
+        for i, (owner, one) in enumerate(zip(owners, done, strict=True))
+        if owner is not None and not (exact[i] and one.spread == 0)
+    }
 
 
 def _fill(rows: list[Comparison | None], blocks: list[Block], fdr: float) -> float:

@@ -31,9 +31,13 @@ SESSION_FLOOR = 1e-8
 FEWEST_OF_SUITE = 10
 
 _GRID = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0, 70.0, 120.0, 240.0])
-#: Shares of the between-round variance that both sides of a paired comparison may have in common.
+#: Weight kept for runs being as unlike as this many degrees of freedom say, however alike the history's were: today's
+#: machine may be noisier than it ever was.
+_WARY, _WARY_DF = 0.05, 4.0
+#: Shares of the between-round variance that both sides of a paired comparison may have in common (drift of the
+#: machine), and how probable each is before a suite has told.
 _SHARED = np.array([0.0, 0.3, 0.6, 0.8, 0.9, 0.97])
-_SHARED_WEIGHT = np.array([0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
+_SHARED_WEIGHT = np.array([0.8, 0.04, 0.04, 0.04, 0.04, 0.04])
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,11 @@ class Mixture:
         return np.asarray((self.weights * self.df).sum(axis=1))
 
 
-def population(sampling: Floats) -> Mixture:
-    """Where nothing but the spread inside the rounds is known. sampling: (N,) variance of a round's log median."""
-    count = len(sampling)
+def population(sampling: Floats, df: Floats) -> Mixture:
+    """Where nothing but the spread inside the rounds is known. sampling: (N,) variance of a round's log median.
+    df: (N,) the comparisons' own degrees of freedom; the more there are, the less a foreign figure counts."""
     scale = POPULATION_SD**2 + sampling
-    return Mixture(np.zeros((count, 1)), scale[:, None], np.full((count, 1), POPULATION_DF))
+    return Mixture(np.zeros((len(df), 1)), scale[:, None], (POPULATION_DF / (1.0 + df))[:, None])
 
 
 def suite_prior(variances: Floats, df: Floats, sampling: Floats) -> Mixture:
@@ -76,7 +80,7 @@ def suite_prior(variances: Floats, df: Floats, sampling: Floats) -> Mixture:
     its benchmarks spread around it."""
     usable = df > 0
     if usable.sum() < FEWEST_OF_SUITE:
-        return population(sampling)
+        return population(sampling, df)
     grid, log_scale, likelihood = _fit(variances[usable][None, :], df[usable][None, :])
     best = int(np.argmax(likelihood[0]))
     count = len(variances)
@@ -95,18 +99,32 @@ def with_history(base: Mixture, variances: Floats, df: Floats) -> Mixture:
     own_df = 1.0 / (1.0 / grid[None, :] + 1.0 / total)
     lent = base.df * 2.0 / (2.0 + total)
     scale = (own_df * np.exp(log_scale) + lent * base.scale) / (own_df + lent)
-    return Mixture(likelihood, scale, own_df + lent)
+    weights = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        logs = np.log((1.0 - _WARY) * weights + _WARY * (grid == _WARY_DF))
+    return Mixture(logs, scale, own_df + lent)
 
 
-def shared_between_sides(prior: Mixture) -> Mixture:
-    """The prior of the variance of paired differences: twice that of a round, less the share that both sides have in
-    common (drift of the machine), which the comparison's own data decide."""
+def of_differences(prior: Mixture, variances: Floats, df: Floats, learned_unpaired: bool) -> Mixture:
+    """The prior of the variance of paired differences, which hold two rounds each.
+
+    learned_unpaired: it comes from a history, whose rounds also hold the drift that both sides of a pair share. How
+    much that is, the comparison's own differences tell, and in a suite all of them together (expectation
+    maximisation). variances, df: (N,) of the differences.
+    """
+    if not learned_unpaired:
+        return Mixture(prior.logs, 2.0 * prior.scale, prior.df)
     count, parts = prior.scale.shape
     scale = (2.0 * prior.scale[:, :, None] * (1.0 - _SHARED)).reshape(count, -1)
-    logs = (prior.logs[:, :, None] + np.log(_SHARED_WEIGHT)).reshape(count, -1)
-    return Mixture(
-        logs, scale, np.repeat(prior.df, len(_SHARED), axis=1).reshape(count, parts * len(_SHARED))
-    )
+    own_df = np.repeat(prior.df, len(_SHARED), axis=1).reshape(count, -1)
+    chances = _SHARED_WEIGHT
+    for _ in range(20 if count >= FEWEST_OF_SUITE else 1):
+        mixed = Mixture((prior.logs[:, :, None] + np.log(chances)).reshape(count, -1), scale, own_df)
+        told = posterior(mixed, variances, df).weights.reshape(count, parts, len(_SHARED))
+        # As if one more benchmark had said what is believed beforehand: no share is ever ruled out.
+        chances = (told.sum(axis=(0, 1)) + _SHARED_WEIGHT) / (count + 1)
+    return mixed
 
 
 def posterior(prior: Mixture, variances: Floats, df: Floats) -> Mixture:
@@ -149,18 +167,18 @@ def session_variances(levels: Sequence[Floats], within: Sequence[Floats]) -> tup
     return found, df
 
 
-def across_sessions(known: Mixture, factor: Floats, variances: Floats, df: Floats) -> Mixture:
-    """The variance of a difference whose sides were measured in two sessions: rounds' and sessions' together.
-    variances, df: between sessions, (N,).
+def across_sessions(known: Mixture, factor: Floats, lasting: Floats, df: Floats) -> Mixture:
+    """The variance of a difference whose sides were measured in two sessions. lasting: the part of the difference's
+    variance that sessions make, with `df` degrees of freedom, (N,) each.
 
     The degrees of freedom are weighted by the parts of the variance, in the manner of Cochran (1964), which is the
     cautious one; noise that comes in addition never makes an interval narrower.
     """
     from scipy.special import stdtrit
 
-    rounds, sessions = known.scale * factor[:, None], 2.0 * variances[:, None]
-    both = rounds + sessions
-    share = sessions / both
+    rounds = known.scale * factor[:, None]
+    both = rounds + lasting[:, None]
+    share = lasting[:, None] / both
     joined = 1.0 / ((1.0 - share) / known.df + share / df[:, None])
     narrower = stdtrit(joined, 0.025) ** 2 * both < stdtrit(known.df, 0.025) ** 2 * rounds
     scale = np.where(narrower, known.scale, both / factor[:, None])
