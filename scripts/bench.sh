@@ -19,6 +19,12 @@ if [ "$status" -ne 0 ] && [ "$status" -ne 2 ]; then
 fi
 echo "== asv compare"
 asv compare "$oldest" "$newest" --machine "$machine"
+echo "== dcu-asv compare: the same verdicts with intervals"
+compared=0
+dcu-asv compare "$oldest" "$newest" --machine "$machine" --fail-on none || compared=$?
+if [ "$compared" -ne 0 ] && [ "$compared" -ne 4 ]; then
+    exit "$compared"
+fi
 echo "== asv publish"
 asv publish
 echo
