@@ -88,18 +88,17 @@ class _Errors:
         return float(stdtr(self.df, -distance / error)) if error > 0 else float(distance <= 0)
 
     def interval(self, old: float, new: float) -> tuple[float, float]:
-        """Fieller's 95 % interval of new / old; its upper end is infinite where `old` may be zero."""
+        """Fieller's 95 % interval of new / old; an end is infinite where `old` may be zero, or is."""
         from scipy.special import stdtrit
 
         square = float(stdtrit(self.df, CHANGE_LEVEL)) ** 2
         lead = old**2 - square * self.before
         middle = old * new - square * self.together
         rest = new**2 - square * self.after
-        if lead <= 0:
-            # Only ratios too small to reach `new` can be ruled out.
-            return (rest / (2 * middle) if rest > 0 and middle > 0 else 0.0), np.inf
-        root = float(np.sqrt(max(middle**2 - lead * rest, 0.0)))
-        return max((middle - root) / lead, 0.0), (middle + root) / lead
+        # The roots of lead r^2 - 2 middle r + rest.
+        reach = middle + float(np.sqrt(max(middle**2 - lead * rest, 0.0)))
+        low = 0.0 if rest <= 0 else rest / reach if reach > 0 else np.inf
+        return low, reach / lead if lead > 0 else np.inf
 
     def rounds_needed(self, gap: float, rounds: int) -> int:
         """Further rounds at which an error of 2.8 (95 %, and 80 % power) is no larger than the gap."""

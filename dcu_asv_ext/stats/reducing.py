@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from .comparison import compare_exact, exactly
 from .linear import compare_linear
-from .rounds import BadRounds, Floats, Rounds, as_floats, block_levels, check_paired, levels, read_rounds
+from .rounds import (
+    LARGEST,
+    BadRounds,
+    Floats,
+    Rounds,
+    as_floats,
+    block_levels,
+    check_paired,
+    levels,
+    read_rounds,
+)
 from .verdicts import NOT_COMPARABLE, Comparison
 
 
@@ -123,7 +133,7 @@ def _together(
 
 
 def _all_positive(block: Floats) -> NDArray[np.bool_]:
-    return np.asarray(np.isfinite(block).all(axis=(1, 2)) & (block > 0).all(axis=(1, 2)))
+    return np.asarray(((block > 0) & (block <= LARGEST)).all(axis=(1, 2)))
 
 
 def _constant(block: Floats) -> NDArray[np.bool_]:

@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 #: One side of a comparison: rounds, each a sequence of samples.
 Rounds = Sequence[Sequence[float]]
 
+#: Of two such samples the mean would be infinite.
+LARGEST = float(np.finfo(np.float64).max) / 2
+
 #: sd of a median over sd of a mean for normal samples, and MAD to sd.
 _MEDIAN_LOSS, _MAD_TO_SD = 1.2533, 1.4826
 
@@ -43,14 +46,14 @@ def read_rounds(rounds: Rounds, what: str) -> list[Floats]:
     found = []
     for number, one in enumerate(arrays, 1):
         if one is None:
-            raise BadRounds(f"{what}: a round must be a sequence of numbers")
+            raise BadRounds(f"{what}: round {number} is no sequence of numbers")
         if one.ndim != 1:
             raise BadRounds(f"{what}: rounds must be sequences of samples, one sequence a round")
         if one.size == 0:
             raise BadRounds(f"{what}: round {number} has no samples")
         if np.isnan(one).any():
             raise BadRounds(f"{what}: round {number} holds a sample that is not a number")
-        if np.isinf(one).any():
+        if (one > LARGEST).any():
             raise BadRounds(f"{what}: round {number} holds an infinite sample")
         if (one < 0).any():
             raise BadRounds(f"{what}: round {number} holds a negative sample")
@@ -64,6 +67,9 @@ def _numbers(samples: Sequence[float]) -> Floats | None:
         return None
     try:
         found = np.asarray(samples if hasattr(samples, "__len__") else [*samples])
+        if found.dtype.kind == "O":
+            # A sample that is missing is not a number; what else may be in there numpy looks at once more.
+            found = np.array([np.nan if one is None else one for one in found])
     except (ValueError, OverflowError):
         return None
     return as_floats(found)
@@ -176,7 +182,7 @@ def _log_level(samples: Sequence[float], wanted: int) -> float | None:
     """Of a round of an earlier run; None where it has no positive level."""
     array = _round_of_history(samples)
     kept = array[_spread_evenly(len(array), wanted)]
-    if not kept.size or not np.isfinite(kept).all():
+    if not kept.size or not (kept <= LARGEST).all():
         return None
     middle = float(np.median(kept))
     return float(np.log(middle)) if middle > 0 else None
@@ -195,4 +201,4 @@ def _uniform(runs: Sequence[Rounds]) -> Floats | None:
     except (TypeError, ValueError, OverflowError):
         return None
     usable = block.ndim == 3 and block.size > 0 and block.shape[1] >= 2
-    return block if usable and bool(np.isfinite(block).all() and (block > 0).all()) else None
+    return block if usable and bool(((block > 0) & (block <= LARGEST)).all()) else None

@@ -118,7 +118,9 @@ def test_reasons_hold_the_figures() -> None:
     assert f"{found.rounds_needed} more rounds a side would settle it" in found.reason
     assert f"{percent(found.ci_low)} to {percent(found.ci_high)}" in found.reason
     assert figure(math.log(2.0), 0.01).reason.endswith("lies beyond the margin of 1 %")
-    assert figure(0.0, 0.001).reason.startswith("any change is smaller than 5 %")
+    same = figure(0.0, 0.001)
+    assert same.reason.startswith("the 90 % interval, -0.") and same.reason.endswith("lies within 5 %")
+    assert percent(same.ci_high) not in same.reason, "the 95 % interval is another one"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from scipy import special
 
 from dcu_asv_ext.stats import Comparison, compare
 
+from .simulated_rounds import Values
+
 Side = list[list[float]]
 
 
@@ -77,15 +79,42 @@ def test_the_same_zeros_on_both_sides_are_no_change_if_the_spread_is_small() -> 
     assert found.ci_low > 0.8 and found.ci_high < 1.2
 
 
-def test_students_t_by_hand() -> None:
-    a, b = np.array(NOISY_ZERO), np.array([6.0, 9.0, 7.0, 8.0])
+def fieller(old: float, new: float, square: float, covariance: Values) -> tuple[float, float]:
+    """The ratios r at which (new - r old)^2 is `square` times its variance, by the roots of the quadratic."""
+    (va, both), (_, vb) = covariance
+    low, high = sorted(
+        np.roots([old**2 - square * va, -2 * (old * new - square * both), new**2 - square * vb]).real
+    )
+    return low, high
+
+
+def test_welchs_t_and_fiellers_interval_by_hand() -> None:
+    a, b = np.array([0.0, 2.0, 1.0, 3.0, 2.0, 2.0]), np.array([6.0, 9.0, 7.0, 8.0])
     found = compare(flat(*a), flat(*b))
-    error = math.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2 * (2 / 4))
-    half = special.stdtrit(6, 0.975) * error
-    assert (found.before, found.after, found.df) == (1.5, 7.5, 6)
-    assert found.p_value == pytest.approx(2 * special.stdtr(6, -(6.0 - 0.015) / error))
-    assert (found.ci_low, found.ci_high) == pytest.approx((1 + (6 - half) / 1.5, 1 + (6 + half) / 1.5))
+    va, vb = a.var(ddof=1) / 6, b.var(ddof=1) / 4
+    df = (va + vb) ** 2 / (va**2 / 5 + vb**2 / 3)
+    assert (found.before, found.after, found.df) == pytest.approx((a.mean(), 7.5, df))
+    gap = 7.5 - 1.01 * a.mean()
+    assert found.p_value == pytest.approx(2 * special.stdtr(df, -gap / math.sqrt(va + vb)))
+    square = special.stdtrit(df, 0.975) ** 2
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        fieller(a.mean(), 7.5, square, np.array([[va, 0.0], [0.0, vb]]))
+    )
     assert found.verdict == "regression"
+
+
+def test_paired_differences_and_fiellers_interval_by_hand() -> None:
+    a, b = np.array([0.0, 5.0, 4.0, 6.0, 5.0]), np.array([1.0, 7.1, 6.9, 8.0, 8.0])
+    found = compare(flat(*a), flat(*b), paired=True)
+    gap = (b - a).mean() - 0.01 * a.mean()
+    assert found.df == 4
+    assert found.spread == pytest.approx((b - a).std(ddof=1))
+    error = (b - a).std(ddof=1) / math.sqrt(5)
+    assert found.p_value == pytest.approx(2 * special.stdtr(4, -gap / error))
+    square = special.stdtrit(4, 0.975) ** 2
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        fieller(a.mean(), b.mean(), square, np.cov(a, b) / 5)
+    )
 
 
 def test_pairing_takes_shared_drift_out() -> None:

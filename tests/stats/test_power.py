@@ -62,11 +62,10 @@ def test_more_is_found_of_larger_changes_with_less_noise_and_more_rounds(
 @pytest.mark.parametrize(("rounds", "lent", "paired"), DESIGNS)
 def test_the_smallest_change_is_found_four_times_in_five(rounds: int, lent: float, paired: bool) -> None:
     change = smallest_change(0.01, rounds, lent=lent, paired=paired)
-    # The quantiles of the central t stand in for those of the noncentral one: a little optimistic at 2 or 3 df.
-    assert 0.76 < power(change, 0.01, rounds, lent=lent, paired=paired) < 0.805
+    assert power(change, 0.01, rounds, lent=lent, paired=paired) == pytest.approx(0.8, abs=1e-6)
     surer = smallest_change(0.01, rounds, lent=lent, paired=paired, assurance=0.95)
     assert surer > change
-    assert power(surer, 0.01, rounds, lent=lent, paired=paired) > 0.9
+    assert power(surer, 0.01, rounds, lent=lent, paired=paired) == pytest.approx(0.95, abs=1e-6)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -114,5 +113,22 @@ def test_designs_that_have_no_degree_of_freedom() -> None:
             smallest_change(0.01, rounds)
     with pytest.raises(ValueError, match="leave nothing"):
         power(0.05, 0.01, 0, lent=10.0)
-    with pytest.raises(ValueError, match=r"spread must not be negative: -0\.01"):
-        power(0.05, -0.01, 3)
+
+
+@pytest.mark.parametrize("spread", [-0.01, math.nan, math.inf])
+def test_spreads_that_are_none(spread: float) -> None:
+    for asked in (
+        lambda: power(0.05, spread, 3),
+        lambda: smallest_change(spread, 3),
+        lambda: rounds_for(0.05, spread),
+    ):
+        with pytest.raises(ValueError, match=f"spread must be a number of at least 0, not {spread}"):
+            asked()
+
+
+@pytest.mark.parametrize("assurance", [0.0, 1.0, 2.0, -0.5, math.nan])
+def test_assurances_that_are_none(assurance: float) -> None:
+    with pytest.raises(ValueError, match="assurance must lie between 0 and 1"):
+        smallest_change(0.01, 3, assurance=assurance)
+    with pytest.raises(ValueError, match="assurance must lie between 0 and 1"):
+        rounds_for(0.05, 0.01, assurance=assurance)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dcu_asv_ext.stats import Comparison, SuiteComparison, blocks, compare, compare_suite, decision
+from dcu_asv_ext.stats import Comparison, SuiteComparison, compare, compare_suite, decision, reducing
 
 from .simulated_rounds import Pair, Values, histories, pairs, rounds
 
@@ -133,11 +133,13 @@ BAD: list[tuple[Any, str]] = [
     (([[math.nan]], GOOD), "before: round 1 holds a sample that is not a number"),
     ((GOOD, [[1.0], [math.inf]]), "after: round 2 holds an infinite sample"),
     ((GOOD, [[-1.0]]), "after: round 1 holds a negative sample"),
-    ((GOOD, [["a"]]), "after: a round must be a sequence of numbers"),
-    ((GOOD, None), "after: a round must be a sequence of numbers"),
+    ((GOOD, [["a"]]), "after: round 1 is no sequence of numbers"),
+    ((GOOD, None), "after: rounds must be sequences of samples, one sequence a round"),
     ((GOOD, [1.0]), "after: rounds must be sequences of samples, one sequence a round"),
-    ((GOOD, GOOD, GOOD), "a pair must be (before, after), not 3 things"),
-    ((GOOD,), "a pair must be (before, after), not 1 things"),
+    ((GOOD, GOOD, GOOD), "a pair must be (before, after), each a sequence of rounds"),
+    ((GOOD,), "a pair must be (before, after), each a sequence of rounds"),
+    (None, "a pair must be (before, after), each a sequence of rounds"),
+    (5, "a pair must be (before, after), each a sequence of rounds"),
 ]
 
 
@@ -175,6 +177,8 @@ def test_paired_rounds_of_unequal_number() -> None:
         ({"margin": math.nan}, "margin must be a fraction"),
         ({"equivalence": [0.05, 0.05, 0.001]}, "must not be smaller than margin"),
         ({"direction": ["lower", "up", "lower"]}, "direction must be"),
+        ({"direction": [["lower"]] * 3}, "direction must be"),
+        ({"margin": None}, "margin must be a fraction"),
         ({"fdr": 0.0}, "fdr must lie between 0 and 1, not 0.0"),
         ({"fdr": 1.0}, "fdr must lie"),
         ({"fdr": math.nan}, "fdr must lie"),
@@ -258,7 +262,7 @@ def test_paired_and_unpaired_rounds_lend_each_other_their_spread() -> None:
 def test_large_suites_are_computed_as_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work in Python does not grow with the number of benchmarks."""
     counts = {"tails": 0, "reduced": 0}
-    tails, reduced = decision.upper_tail, blocks.levels
+    tails, reduced = decision.upper_tail, reducing.levels
 
     def tails_counted(*given: Any) -> Any:
         counts["tails"] += 1
@@ -269,7 +273,7 @@ def test_large_suites_are_computed_as_arrays(monkeypatch: pytest.MonkeyPatch) ->
         return reduced(*given)
 
     monkeypatch.setattr(decision, "upper_tail", tails_counted)
-    monkeypatch.setattr(blocks, "levels", reduced_counted)
+    monkeypatch.setattr(reducing, "levels", reduced_counted)
     found = compare_suite(slower(suite(13, 3000, (5, 3), 0.02), slice(100), 1.1))
     assert len(found) == 3000 and len(called(found)) > 50
     assert counts["reduced"] == 0
