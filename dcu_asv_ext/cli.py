@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -57,6 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one sub-command; the process's exit code. A fault of our own is 3, with its traceback."""
+    _prepare_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         options = _parser(arguments).parse_args(arguments)
@@ -77,6 +79,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         return WRONG_USE
     return code
+
+
+def _prepare_streams() -> None:
+    """A stream that the caller closed (`>&-`) leads nowhere, and a letter that the terminal's encoding lacks is
+    written as its number: neither is a reason to lose a result."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

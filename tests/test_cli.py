@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,39 @@ def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
     command = f"'{sys.executable}' -c \"{code}\" | true"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def _printing(redirection: str, text: str = "'5 us → 6 µs'") -> subprocess.CompletedProcess[str]:
+    """A command that prints and then ends with 1, with its streams as the shell is told."""
+    code = (
+        "import sys\n"
+        "from types import SimpleNamespace\n"
+        "from dcu_asv_ext import cli\n"
+        "from dcu_asv_ext.commands.reporting import emit\n"
+        "def run(options):\n"
+        f"    print('told', file=sys.stderr); emit({text}); return 1\n"
+        "cli.COMMANDS['other'] = ('other', 'something else')\n"
+        "cli._module = lambda name: SimpleNamespace(add_arguments=lambda parser: None, run=run)\n"
+        "sys.exit(cli.main(['other']))"
+    )
+    environ = {**os.environ, "PYTHON": sys.executable, "CODE": code, "PYTHONIOENCODING": "ascii"}
+    command = f'"$PYTHON" -c "$CODE" {redirection}'
+    return subprocess.run(["bash", "-c", command], env=environ, capture_output=True, text=True)
+
+
+def test_a_result_is_not_lost_on_an_encoding() -> None:
+    done = _printing("")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "5 us \\u2192 6 \\xb5s\n", "told\n")
+
+
+@pytest.mark.parametrize("redirection", [">&-", "| true; exit ${PIPESTATUS[0]}"])
+def test_a_verdict_does_not_need_a_reader(redirection: str) -> None:
+    done = _printing(redirection, "'x' * 200_000")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "told\n")
+
+
+def test_a_closed_error_stream_does_not_spill_into_the_result() -> None:
+    assert _printing("2>&-", "'{}'").stdout == "{}\n"
 
 
 def test_as_a_process(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 
 from ..comparing import selfcheck_text
 from ..comparing.model import ComparisonError
-from ..comparing.outcome import FINE, NOTHING_COMPARABLE, WRONG_USE, exit_code
+from ..comparing.outcome import FINE, NOTHING_COMPARABLE, WRONG_USE, exit_code, refusal
 from .choosing import (
     Chosen,
     NothingComparable,
@@ -19,7 +19,7 @@ from .choosing import (
     matcher,
     one_commit,
 )
-from .reporting import add_decision_arguments, margins_fault, print_json, show, style
+from .reporting import OutputError, add_decision_arguments, emit, margins_fault, print_json, show, style
 
 _ABOUT = """\
 A and B are commits, branches or tags, of the repository or of the results alone; or two result
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
         return _self_check(wanted, options) if options.itself else _compare(wanted, options)
     except (NothingComparable, NoResults) as error:
         return _refuse(error, NOTHING_COMPARABLE)
-    except (WrongUse, ResultsError, ComparisonError) as error:
+    except (WrongUse, ResultsError, ComparisonError, OutputError) as error:
         return _refuse(error, WRONG_USE)
 
 
@@ -159,7 +159,7 @@ def _compare(wanted: Wanted, options: argparse.Namespace) -> int:
     code = exit_code(found, options.fail_on)
     show(found, code, options)
     if code == NOTHING_COMPARABLE:
-        print(f"dcu-asv compare: {found.refused or 'nothing could be compared'}", file=sys.stderr)
+        print(f"dcu-asv compare: {refusal(found)}", file=sys.stderr)
     return code
 
 
@@ -190,7 +190,7 @@ def _self_check(wanted: Wanted, options: argparse.Namespace) -> int:
     if options.json:
         print_json(selfcheck_text.as_object(found, code))
     else:
-        print(selfcheck_text.render(found, style().width))
+        emit(selfcheck_text.render(found, style().width))
     if code == NOTHING_COMPARABLE:
         print(f"dcu-asv compare: no benchmark has {FEWEST_ROUNDS} rounds, two a side", file=sys.stderr)
     return code

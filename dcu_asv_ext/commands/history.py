@@ -16,7 +16,7 @@ from ..comparing.model import ResultSet
 from ..comparing.outcome import FINE, NOTHING_COMPARABLE, WRONG_USE
 from ..comparing.sparkline import ramp_for
 from .choosing import Match, WrongUse, matcher
-from .reporting import print_json, style
+from .reporting import OutputError, emit, print_json, style
 
 if TYPE_CHECKING:
     from ..asv_plugin.results import Project
@@ -88,15 +88,19 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         report = _report(Project.open(options.config), options)
-    except (WrongUse, ResultsError) as error:
+        _show(report, options)
+    except (WrongUse, ResultsError, OutputError) as error:
         print(f"dcu-asv history: {error}", file=sys.stderr)
         return NOTHING_COMPARABLE if isinstance(error, NoResults) else WRONG_USE
+    return NOTHING_COMPARABLE if all(line.few for line in report.timelines) else FINE
+
+
+def _show(report: HistoryReport, options: argparse.Namespace) -> None:
     if options.json:
         print_json(history_json.to_json(report, options.sort, options.limit or 0, options.all))
     else:
         limit = _LIMIT if options.limit is None else options.limit
-        print(history_text.render(report, _style(options, limit)))
-    return NOTHING_COMPARABLE if all(line.few for line in report.timelines) else FINE
+        emit(history_text.render(report, _style(options, limit)))
 
 
 def _style(options: argparse.Namespace, limit: int) -> Style:
@@ -153,6 +157,7 @@ class _Reader:
         if machine is not None:
             machines = [_known("machine", machine, machines)]
         files = [file for name in machines for file in self.project.files(name)]
+        benchmarks = self.project.benchmarks  # a fault of this file is not one of every result file
         envs = _environments(env, {file.env for file in files})
         prefixes = {commit[:8] for commit in self.places}
         for file in files:
@@ -162,7 +167,7 @@ class _Reader:
                 self._elsewhere += 1
                 continue
             try:
-                found = read_file(file, self.project.benchmarks, steady=False)
+                found = read_file(file, benchmarks, steady=False)
             except ResultsError as fault:
                 self._unreadable.append(str(fault))
                 continue

@@ -18,6 +18,10 @@ from ..comparing.table import Style
 _WIDTH = 100
 
 
+class OutputError(Exception):
+    """Standard output takes nothing; the text is one sentence."""
+
+
 def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
     """margin, equivalence, vary, fail_on, all."""
     add = parser.add_argument
@@ -89,13 +93,30 @@ def show(report: Report, exit_code: int, options: argparse.Namespace) -> None:
     if options.json:
         print_json(as_json.as_json(report, exit_code))
     elif getattr(options, "markdown", False):
-        print(markdown.render(report))
+        emit(markdown.render(report))
     else:
-        print(text.render(report, style(options.all)))
+        emit(text.render(report, style(options.all)))
 
 
 def print_json(found: object) -> None:
-    print(json.dumps(found, indent=1, allow_nan=False))
+    emit(json.dumps(found, indent=1, allow_nan=False))
+
+
+def emit(told: str) -> None:
+    """On standard output. A reader that has left (`| head`) does not change the verdict, nor its exit code; any
+    other fault (a full disk) raises OutputError."""
+    try:
+        print(told, flush=True)
+    except BrokenPipeError:
+        _discard()
+    except OSError as fault:
+        _discard()
+        raise OutputError(f"the result cannot be written: {fault.strerror or fault}") from None
+
+
+def _discard() -> None:
+    """What is left in the buffer goes nowhere; Python would try, and complain, once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def style(everything: bool = False) -> Style:

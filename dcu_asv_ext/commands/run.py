@@ -11,8 +11,8 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
 from ..comparing import figures
-from ..comparing.outcome import NOTHING_COMPARABLE, WRONG_USE, exit_code
-from .reporting import add_decision_arguments, margins_fault, show
+from ..comparing.outcome import NOTHING_COMPARABLE, WRONG_USE, exit_code, refusal
+from .reporting import OutputError, add_decision_arguments, margins_fault, show
 
 if TYPE_CHECKING:
     from ..daily.session import Found, Request
@@ -182,7 +182,10 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
         _tell("dcu-asv run: interrupted before there was anything to compare")
         return INTERRUPTED
     code = exit_code(report, options.fail_on)
-    show(report, code, options)
+    try:
+        show(report, code, options)
+    except OutputError as fault:
+        code = _refuse(fault)
     why = {
         loop.BUDGET: f" (the budget of {loop.duration(options.budget)} does not allow another)",
         loop.INTERRUPTED: " (interrupted)",
@@ -191,5 +194,5 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
         f"{figures.count(outcome.rounds, 'round')} in {loop.duration(outcome.seconds)}{why}; raw data: {found.folder}"
     )
     if code == NOTHING_COMPARABLE:
-        _tell(f"dcu-asv run: {report.refused or 'nothing could be compared'}")
+        _tell(f"dcu-asv run: {refusal(report)}")
     return INTERRUPTED if interrupted else code

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION
+from .figures import count
 from .model import FAILED, Report
 
 FINE, REGRESSED, BENCHMARK_FAILED, WRONG_USE, NOTHING_COMPARABLE, UNDECIDED = range(6)
@@ -33,3 +34,13 @@ def exit_code(report: Report, fail_on: Collection[str] = DEFAULT_FAIL_ON) -> int
     if INCONCLUSIVE in fail_on and INCONCLUSIVE in found:
         return UNDECIDED
     return FINE
+
+
+def refusal(report: Report) -> str:
+    """What is said beside exit code 4."""
+    if report.refused:
+        return report.refused
+    verdicts = [row.verdict for row in report.rows]
+    if not COMPARED.isdisjoint(verdicts):
+        return f"not comparable: {count(verdicts.count(NOT_COMPARABLE), 'row')}"
+    return "nothing could be compared"

@@ -178,6 +178,18 @@ def test_no_results_at_all_is_exit_4(tmp_path: Path, run: Run, monkeypatch: pyte
     assert run()[0] == 4
 
 
+def test_broken_descriptions_are_no_fault_of_the_result_files(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Prepared(tmp_path)
+    write(made, made.commits(1)[0], 0)
+    (made.results_dir / "benchmarks.json").write_text("{")
+    monkeypatch.chdir(made.suite)
+    code, out, err = run()
+    assert (code, out) == (3, "")
+    assert "benchmarks.json" in err and "passed over" not in err
+
+
 def test_a_changed_tree_and_a_broken_file_are_left_out_and_told(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

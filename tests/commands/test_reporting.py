@@ -68,3 +68,10 @@ def test_what_counts_as_a_fault() -> None:
     for wrong in ("", "regressions", "none,failed", "failed,,regression"):
         with pytest.raises(argparse.ArgumentTypeError):
             reporting.fail_on(wrong)
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open("/dev/full", "w") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", full)
+        with pytest.raises(reporting.OutputError, match=r"^the result cannot be written: No space left"):
+            reporting.emit("told")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from dcu_asv_ext.comparing.model import Row
-from dcu_asv_ext.comparing.outcome import DEFAULT_FAIL_ON, exit_code
+from dcu_asv_ext.comparing.outcome import DEFAULT_FAIL_ON, exit_code, refusal
 from tests.comparing.reports import inconclusive, missing, no_change, regression, report, row
 
 SAME = no_change("same")
@@ -50,3 +50,8 @@ def test_nothing_comparable_never_passes(rows: Sequence[Row], fail_on: Sequence[
 def test_a_failure_alone_is_a_failure_where_it_was_asked_for() -> None:
     assert exit_code(report(LOST)) == 2
     assert exit_code(report(LOST), ("regression",)) == 4
+
+
+def test_what_is_said_beside_exit_4() -> None:
+    assert refusal(report(REFUSED)) == "nothing could be compared"
+    assert refusal(report(SAME, REFUSED)) == "not comparable: 1 row"
