@@ -114,7 +114,7 @@ def from_project(project: Project, wanted: Wanted) -> Chosen:
         machine = _machine(project, wanted.machines, (commit, wanted.before), (other, wanted.after))
     before = _results(project, commit, wanted.before, machine[0], _of(wanted.envs, 0))
     after = _results(project, other, after_name, machine[-1], _of(wanted.envs, -1))
-    before, after = _common_envs(before, after)
+    before, after = _common_envs(before, after, project.notes)
     same = {_identity(one) for one in before} & {_identity(one) for one in after}
     if same:
         raise WrongUse(
@@ -182,8 +182,10 @@ def _called(name: str, commit: str) -> str:
     return commit[:8] if commit.startswith(name) else f"{name} ({commit[:8]})"
 
 
-def _common_envs(before: list[ResultSet], after: list[ResultSet]) -> tuple[list[ResultSet], list[ResultSet]]:
-    """Those that both sides have; one on each side is taken whatever it is called."""
+def _common_envs(
+    before: list[ResultSet], after: list[ResultSet], notes: list[str]
+) -> tuple[list[ResultSet], list[ResultSet]]:
+    """Those that both sides have, with a note on the others; one on each side is taken whatever it is called."""
     if len(before) == 1 and len(after) == 1:
         return before, after
     envs = {one.env for one in before} & {one.env for one in after}
@@ -193,6 +195,8 @@ def _common_envs(before: list[ResultSet], after: list[ResultSet]) -> tuple[list[
             f"the two sides have no environment in common ({sides[0]} and {sides[1]}); "
             "name one for each with --env twice"
         )
+    if left_out := sorted({one.env for one in (*before, *after)} - envs):
+        notes.append(f"left out, since only one side has it: {', '.join(left_out)}")
     return [one for one in before if one.env in envs], [one for one in after if one.env in envs]
 
 

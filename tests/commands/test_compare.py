@@ -205,6 +205,7 @@ def test_environments_are_told_apart(results: Results, run: Run) -> None:
     try:
         code, out, _ = run(*results.commits[2:4], "--json")
         assert code == 1 and json.loads(out)["before"]["env"] == ENV
+        assert "left out, since only one side has it: overlay-py3-torch2" in json.loads(out)["notes"]
         code, out, err = run(base, base, "--env", "torch2", "--env", ENV, "--json")
         assert code == 0 and json.loads(out)["before"]["env"] == "overlay-py3-torch2", err
         code, _, err = run(*results.commits[2:4], "--env", "rocm")
