@@ -8,6 +8,9 @@ def setup() -> None:
 
     Raises asv's UserError, in one sentence, on an asv that is not known.
     """
+    from .git_environment import leave_callers_repository
+
+    leave_callers_repository()
     try:
         from .hooks import install
     except ImportError as fault:
