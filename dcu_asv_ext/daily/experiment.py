@@ -166,8 +166,8 @@ def _default_base(bench: Bench, tree: Snapshot) -> tuple[str, str | None]:
     found = bench.resolve(base)
     if found is None:
         raise ExperimentError(
-            "nothing was changed since the first commit, so there is nothing to compare with; change something, or "
-            "use --against or --variant"
+            "nothing was changed since the first commit (a shallow clone has only the newest), so there is nothing "
+            "to compare with; change something, fetch more commits, or use --against or --variant"
         )
     return base, found
 

@@ -69,6 +69,11 @@ def take_snapshot(repo: Path, leave_out: Iterable[Path], environ: Mapping[str, s
         tree = git("write-tree")
     if tree == git("rev-parse", "HEAD^{tree}"):
         return Snapshot(head, head, tuple(notes))
+    if git.is_shallow():
+        raise SnapshotError(
+            f"{repo} is a shallow clone, of which git copies nothing but its branches, so that the changed working "
+            "tree cannot be installed; fetch the rest (git fetch --unshallow), or commit first"
+        )
     when = git("show", "-s", "--format=%ct +0000", "HEAD")
     git.environ |= {**_WHO, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
     return Snapshot(git("commit-tree", tree, "-p", head, "-m", "The working tree"), head, tuple(notes))
@@ -109,6 +114,9 @@ class _Git:
             return self("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         except SnapshotError:
             raise SnapshotError(f"{self.repo} has no commit yet: commit something first") from None
+
+    def is_shallow(self) -> bool:
+        return self("rev-parse", "--is-shallow-repository") == "true"
 
     def untracked(self) -> list[str]:
         return [name for name in self("ls-files", "--others", "--exclude-standard", "-z").split("\0") if name]

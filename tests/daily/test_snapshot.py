@@ -190,3 +190,13 @@ def test_a_bare_repository_is_refused(repo: Repository, tmp_path: Path) -> None:
 def test_without_git_it_says_so(repo: Repository) -> None:
     with pytest.raises(SnapshotError, match="git cannot be run"):
         take_snapshot(repo.root, (), {**repo.environ, "PATH": "/nowhere"})
+
+
+def test_a_changed_shallow_clone_is_refused(repo: Repository, tmp_path: Path) -> None:
+    repo.commit({"a.py": "1"})
+    shallow = tmp_path / "shallow"
+    repo.git("clone", "-q", "--depth", "1", f"file://{repo.root}", str(shallow))
+    assert not take_snapshot(shallow, (), repo.environ).dirty
+    (shallow / "a.py").write_text("2")
+    with pytest.raises(SnapshotError, match=r"shallow clone.*git fetch --unshallow"):
+        take_snapshot(shallow, (), repo.environ)
