@@ -64,7 +64,8 @@ def _asv_faults() -> Iterator[None]:
     except util.UserError as fault:
         if str(fault) == "Interrupted.":  # what asv makes of Ctrl-C
             raise KeyboardInterrupt from None
-        raise MeasuringError(str(fault)) from fault
+        # Our own hooks name themselves among asv's lines.
+        raise MeasuringError(str(fault).removeprefix("dcu-asv: ")) from fault
     except (util.ProcessError, EnvironmentUnavailable) as fault:
         raise MeasuringError(str(fault)) from fault
 
@@ -145,12 +146,13 @@ class Bench:
             return found
 
     def settle(self, results: Path) -> None:
-        """Measure into this folder from now on. Raises OSError."""
+        """Measure into this folder from now on. Raises MeasuringError."""
         self.conf = copy.copy(self.conf)
         self.conf.results_dir = str(results)
         facts = Machine()
         facts.__dict__.update(self.machine)
-        facts.save(str(results))
+        with _asv_faults():
+            facts.save(str(results))
 
     def install(self, environments: Sequence[Any], commit: str) -> None:
         """Raises MeasuringError where the commit cannot be installed."""

@@ -181,7 +181,8 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
     if report is None:
         _tell("dcu-asv run: interrupted before there was anything to compare")
         return INTERRUPTED
-    code = exit_code(report, options.fail_on)
+    verdict = exit_code(report, options.fail_on)
+    code = INTERRUPTED if interrupted else verdict
     try:
         show(report, code, options)
     except OutputError as fault:
@@ -193,6 +194,6 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
     _tell(
         f"{figures.count(outcome.rounds, 'round')} in {loop.duration(outcome.seconds)}{why}; raw data: {found.folder}"
     )
-    if code == NOTHING_COMPARABLE:
+    if verdict == NOTHING_COMPARABLE:
         _tell(f"dcu-asv run: {refusal(report)}")
-    return INTERRUPTED if interrupted else code
+    return code

@@ -103,8 +103,10 @@ class _Git:
                 f"git cannot be run in {self.repo} ({fault.strerror}); dcu-asv run needs it"
             ) from None
         if done.returncode not in fine:
-            words = [line for line in done.stderr.splitlines() if line and not line.startswith("hint:")]
-            raise SnapshotError(f"git {arguments[0]} failed in {self.repo}: {(words or ['no message'])[-1]}")
+            lines = done.stderr.splitlines()
+            # The first one tells the cause, the last one that git gave up.
+            words = [line for line in lines if line.startswith(("error:", "fatal:"))] or lines[-1:]
+            raise SnapshotError(f"git {arguments[0]} failed in {self.repo}: {(words or ['no message'])[0]}")
         return done.stdout.strip()
 
     def head(self) -> str:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from asv import util
 from asv.config import Config
 from asv.results import Results
 from asv.runner import BenchmarkResult
@@ -156,3 +157,12 @@ def test_functions_are_told_from_their_series() -> None:
     )
     plain = {"name": "m.time_p", "params": [], "param_names": []}
     assert interleaving._function("m.time_p", [plain]).combinations == ((),)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise util.UserError("dcu-asv: machine.json cannot be written (No space left on device)")
+
+    monkeypatch.setattr(interleaving.Machine, "save", full)
+    with pytest.raises(MeasuringError, match=r"^machine\.json cannot be written"):
+        bench().settle(tmp_path)

@@ -105,6 +105,8 @@ def test_interrupted_is_130_after_the_comparison(stand: Stand, capsys: pytest.Ca
     shown = capsys.readouterr()
     assert "regression" in shown.out
     assert "3 rounds in 30 s (interrupted)" in shown.err
+    assert cli.main(["run", "--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["exit_code"] == 130
 
 
 def test_interrupted_before_anything_is_130(stand: Stand, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -200,3 +201,17 @@ def test_a_changed_shallow_clone_is_refused(repo: Repository, tmp_path: Path) ->
     (shallow / "a.py").write_text("2")
     with pytest.raises(SnapshotError, match=r"shallow clone.*git fetch --unshallow"):
         take_snapshot(shallow, (), repo.environ)
+
+
+def test_gits_cause_is_told_rather_than_that_it_gave_up(repo: Repository, tmp_path: Path) -> None:
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    git.write_text(
+        '#!/bin/sh\ncase " $* " in *" add "*) echo "warning: odd" >&2; echo "error: no room" >&2; '
+        f'echo "fatal: updating files failed" >&2; exit 128;; esac\nexec {shutil.which("git")} "$@"\n'
+    )
+    git.chmod(0o755)
+    repo.commit({"a.py": "1"})
+    repo.write({"a.py": "2"})
+    with pytest.raises(SnapshotError, match=r"git add failed in .*: error: no room$"):
+        take_snapshot(repo.root, (), {**repo.environ, "PATH": f"{git.parent}:{repo.environ['PATH']}"})
