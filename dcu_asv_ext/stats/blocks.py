@@ -72,7 +72,9 @@ def _block(
 ) -> Block:
     prior = variance.with_history(base, *_padded(told)) if len(told[0]) else base
     if made.paired[0]:
-        prior = variance.of_differences(prior, made.variance, made.df, learned_unpaired=len(told[0]) > 0)
+        prior = variance.of_differences(prior)
+    if len(told[0]):
+        prior = variance.of_today(prior, made.variance, made.df, bool(made.paired[0]))
     settings = decision.Settings(
         np.log1p(np.array([options.margin[i] for i in index])),
         np.log1p(np.array([options.equivalence[i] for i in index])),

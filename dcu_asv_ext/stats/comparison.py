@@ -50,7 +50,9 @@ def compare(
     if len(earlier):
         prior = variance.with_history(prior, earlier.variances[None], earlier.df[None])
     if paired:
-        prior = variance.of_differences(prior, made.variance, made.df, learned_unpaired=len(earlier) > 0)
+        prior = variance.of_differences(prior)
+    if len(earlier):
+        prior = variance.of_today(prior, made.variance, made.df, paired)
     settings = decision.Settings(
         np.array([np.log1p(margin)]), np.array([np.log1p(equivalence)]), np.array([direction == "lower"])
     )

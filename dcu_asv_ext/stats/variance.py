@@ -8,7 +8,7 @@ it is not fixed but averaged over its likelihood (Bayesian model averaging over 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,13 @@ SESSION_FLOOR = 1e-8
 #: So many benchmarks tell what is typical of their suite.
 FEWEST_OF_SUITE = 10
 
-_GRID = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0, 70.0, 120.0, 240.0])
-#: Weight kept for runs being as unlike as this many degrees of freedom say, however alike the history's were: today's
-#: machine may be noisier than it ever was.
-_WARY, _WARY_DF = 0.05, 4.0
-#: Shares of the between-round variance that both sides of a paired comparison may have in common (drift of the
-#: machine), and how probable each is before a suite has told.
-_SHARED = np.array([0.0, 0.3, 0.6, 0.8, 0.9, 0.97])
-_SHARED_WEIGHT = np.array([0.8, 0.04, 0.04, 0.04, 0.04, 0.04])
+#: Degrees of freedom d0 among which the likeliest is looked for, and over which a history's are averaged.
+_FINE = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0, 70.0, 120.0, 240.0])
+_COARSE = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 40.0, 240.0])
+#: Today's variance over that of the history, and how probable each is before a suite has told: the machine may be
+#: busier than it ever was; and drift that both sides of a pair share goes out of their difference.
+_TODAY = np.array([1.0, 2.0, 4.0, 9.0, 25.0]), np.array([0.99, *[0.0025] * 4])
+_TODAY_PAIRED = np.array([*_TODAY[0], 0.7, 0.4, 0.2, 0.1, 0.03]), np.array([*0.8 * _TODAY[1], *[0.04] * 5])
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,9 @@ def suite_prior(variances: Floats, df: Floats, sampling: Floats) -> Mixture:
     usable = df > 0
     if usable.sum() < FEWEST_OF_SUITE:
         return population(sampling, df)
-    grid, log_scale, likelihood = _fit(variances[usable][None, :], df[usable][None, :])
-    best = int(np.argmax(likelihood[0]))
+    likeliest_df, scale = _likeliest(variances[usable], df[usable])
     count = len(variances)
-    scale = np.full((count, 1), np.exp(log_scale[0, best]))
-    return Mixture(np.zeros((count, 1)), scale, np.full((count, 1), grid[best]))
+    return Mixture(np.zeros((count, 1)), np.full((count, 1), scale), np.full((count, 1), likeliest_df))
 
 
 def with_history(base: Mixture, variances: Floats, df: Floats) -> Mixture:
@@ -93,38 +90,43 @@ def with_history(base: Mixture, variances: Floats, df: Floats) -> Mixture:
 
     base (one component) speaks the less the more the history says: as 2 / (2 + history's degrees of freedom).
     """
-    grid, log_scale, likelihood = _fit(variances, df)
+    log_scale, likelihood = _fit(variances, df, _COARSE)
     total = df.sum(axis=1, keepdims=True)
     # The history's own scale is known with `total` degrees of freedom only.
-    own_df = 1.0 / (1.0 / grid[None, :] + 1.0 / total)
+    own_df = 1.0 / (1.0 / _COARSE + 1.0 / total)
     lent = base.df * 2.0 / (2.0 + total)
     scale = (own_df * np.exp(log_scale) + lent * base.scale) / (own_df + lent)
-    weights = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore"):
-        logs = np.log((1.0 - _WARY) * weights + _WARY * (grid == _WARY_DF))
-    return Mixture(logs, scale, own_df + lent)
+    return Mixture(likelihood, scale, own_df + lent)
 
 
-def of_differences(prior: Mixture, variances: Floats, df: Floats, learned_unpaired: bool) -> Mixture:
-    """The prior of the variance of paired differences, which hold two rounds each.
+def of_differences(prior: Mixture) -> Mixture:
+    """The prior of the variance of paired differences, which hold two rounds each."""
+    return Mixture(prior.logs, 2.0 * prior.scale, prior.df)
 
-    learned_unpaired: it comes from a history, whose rounds also hold the drift that both sides of a pair share. How
-    much that is, the comparison's own differences tell, and in a suite all of them together (expectation
-    maximisation). variances, df: (N,) of the differences.
+
+def of_today(prior: Mixture, variances: Floats, df: Floats, paired: bool) -> Mixture:
+    """A history's prior, with room for today's rounds to be noisier than those were, and for paired differences to be
+    quieter, as they hold no drift. variances, df: (N,) the comparisons' own.
+
+    How much the noise has changed the comparison's own variance tells; of ten or more, all of them together tell how
+    common each change is (expectation maximisation).
     """
-    if not learned_unpaired:
-        return Mixture(prior.logs, 2.0 * prior.scale, prior.df)
+    factors, expected = _TODAY_PAIRED if paired else _TODAY
     count, parts = prior.scale.shape
-    scale = (2.0 * prior.scale[:, :, None] * (1.0 - _SHARED)).reshape(count, -1)
-    own_df = np.repeat(prior.df, len(_SHARED), axis=1).reshape(count, -1)
-    chances = _SHARED_WEIGHT
-    for _ in range(20 if count >= FEWEST_OF_SUITE else 1):
-        mixed = Mixture((prior.logs[:, :, None] + np.log(chances)).reshape(count, -1), scale, own_df)
-        told = posterior(mixed, variances, df).weights.reshape(count, parts, len(_SHARED))
-        # As if one more benchmark had said what is believed beforehand: no share is ever ruled out.
-        chances = (told.sum(axis=(0, 1)) + _SHARED_WEIGHT) / (count + 1)
-    return mixed
+    scale = (prior.scale[:, :, None] * factors).reshape(count, -1)
+    wide = Mixture(
+        np.repeat(prior.logs, len(factors), axis=1), scale, np.repeat(prior.df, len(factors), axis=1)
+    )
+    chances = expected
+    if count >= FEWEST_OF_SUITE:
+        told = posterior(wide, variances, df).logs.reshape(count, parts, len(factors))
+        each = np.logaddexp.reduce(told, axis=1)
+        each = np.exp(each - each.max(axis=1, keepdims=True))
+        for _ in range(20):
+            shares = each * chances
+            # As if one more benchmark had said what is expected: no change is ever ruled out.
+            chances = ((shares / shares.sum(axis=1, keepdims=True)).sum(axis=0) + expected) / (count + 1)
+    return replace(wide, logs=wide.logs + np.tile(np.log(chances), parts))
 
 
 def posterior(prior: Mixture, variances: Floats, df: Floats) -> Mixture:
@@ -159,9 +161,7 @@ def session_variances(levels: Sequence[Floats], within: Sequence[Floats]) -> tup
             # A MAD is worth 0.37 of a standard deviation, and neighbouring steps share a level.
             df[place], told[place] = 0.37 * len(steps) * 2 / 3, True
     if told.sum() >= FEWEST_OF_SUITE:
-        grid, log_scale, likelihood = _fit(found[told][None, :], df[told][None, :])
-        best = int(np.argmax(likelihood[0]))
-        lent, typical = grid[best], float(np.exp(log_scale[0, best]))
+        lent, typical = _likeliest(found[told], df[told])
         found[told] = (lent * typical + df[told] * found[told]) / (lent + df[told])
         df[told] += lent
     return found, df
@@ -185,11 +185,18 @@ def across_sessions(known: Mixture, factor: Floats, lasting: Floats, df: Floats)
     return Mixture(known.logs, scale, np.where(narrower, known.df, joined))
 
 
-def _fit(variances: Floats, df: Floats) -> tuple[Floats, Floats, Floats]:
-    """Scale of s0^2 F(df, d0) by maximum likelihood for each d0 of the grid.
+def _likeliest(variances: Floats, df: Floats) -> tuple[float, float]:
+    """d0 and s0^2 of the variances (runs,) by maximum likelihood."""
+    log_scale, likelihood = _fit(variances[None, :], df[None, :], _FINE)
+    best = int(np.argmax(likelihood[0]))
+    return float(_FINE[best]), float(np.exp(log_scale[0, best]))
 
-    variances, df: (N, runs) -> grid (G,), log s0^2 (N, G), log likelihood (N, G). Newton's method on the log of the
-    scale, in which the likelihood is concave.
+
+def _fit(variances: Floats, df: Floats, grid: Floats) -> tuple[Floats, Floats]:
+    """Scale of s0^2 F(df, d0) by maximum likelihood for each d0 of the grid (G,).
+
+    variances, df: (N, runs) -> log s0^2 (N, G), log likelihood (N, G). Newton's method on the log of the scale, in
+    which the likelihood is concave.
     """
     from scipy.special import gammaln
 
@@ -201,9 +208,9 @@ def _fit(variances: Floats, df: Floats) -> tuple[Floats, Floats, Floats]:
     logs = np.log(safe)[:, None, :]
     weight = present[:, None, :]
     own = safe_df[:, None, :]
-    known = _GRID[None, :, None]
+    known = grid[None, :, None]
     center = (np.where(present, np.log(safe), 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1))[:, None]
-    scale = np.repeat(center, len(_GRID), axis=1)
+    scale = np.repeat(center, len(grid), axis=1)
     for _ in range(40):
         share = 1.0 / (1.0 + known / own * np.exp(scale[:, :, None] - logs))
         gradient = (weight * ((own + known) / 2 * share - own / 2)).sum(axis=2)
@@ -219,4 +226,4 @@ def _fit(variances: Floats, df: Floats) -> tuple[Floats, Floats, Floats]:
         + known / 2 * (np.log(known) + s)
         - (own + known) / 2 * np.log(known * np.exp(s) + own * np.exp(logs))
     )
-    return _GRID, scale, np.asarray((weight * terms).sum(axis=2))
+    return scale, np.asarray((weight * terms).sum(axis=2))

@@ -121,14 +121,22 @@ def test_more_runs_lend_more(count: int) -> None:
 
 
 def test_a_quiet_history_narrows_the_interval_and_a_noisy_one_widens_it() -> None:
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(7)
     before, after = rounds(rng, 2, (3, 5), between=0.01)
     widths = [
         compare(before, after, history=histories(rng, 1, 20, (3, 5), between=between)[0]).spread
-        for between in (0.001, 0.01, 0.1)
+        for between in (0.003, 0.01, 0.1)
     ]
     assert widths == sorted(widths)
     assert widths[2] > 5 * widths[0]
+
+
+def test_a_history_that_the_rounds_contradict_does_not_narrow_the_interval() -> None:
+    """Ten times noisier than ever: half of what the rounds alone say, at least."""
+    rng = np.random.default_rng(6)
+    before, after = rounds(rng, 2, (3, 5), between=0.05)
+    quiet = compare(before, after, history=histories(rng, 1, 20, (3, 5), between=0.005)[0])
+    assert quiet.spread > 0.5 * compare(before, after).spread
 
 
 def test_uneven_runs_lend_less_than_even_ones() -> None:

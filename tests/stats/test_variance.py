@@ -16,6 +16,7 @@ from dcu_asv_ext.stats.variance import (
     Mixture,
     across_sessions,
     of_differences,
+    of_today,
     population,
     posterior,
     session_variances,
@@ -26,7 +27,7 @@ from dcu_asv_ext.stats.variance import (
 from .simulated_rounds import Values, histories, pairs, rounds
 
 #: The degrees of freedom that how alike runs are may have.
-GRID = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 40, 70, 120, 240]
+GRID = [1, 2, 4, 8, 16, 40, 240]
 
 
 def inverse_chi_squares(
@@ -104,9 +105,7 @@ def test_how_much_a_history_counts_is_its_likelihood() -> None:
     found = with_history(single(1e-4, 1e-12), past[None], np.full((1, 12), 4.0))
     likelihood = np.array([one[0] for one in expected])
     weights = np.exp(likelihood - likelihood.max())
-    # One part in twenty is kept for runs as unlike as four degrees of freedom say.
-    expected_weights = 0.95 * weights / weights.sum() + 0.05 * (np.array(GRID) == 4)
-    assert found.weights[0] == pytest.approx(expected_weights, rel=1e-3)
+    assert found.weights[0] == pytest.approx(weights / weights.sum(), rel=1e-3)
     assert np.log(found.scale[0]) == pytest.approx([one[1] for one in expected], abs=1e-3)
     # The scale itself is known with the history's 48 degrees of freedom only.
     assert found.df[0] == pytest.approx(1 / (1 / np.array(GRID) + 1 / 48))
@@ -164,49 +163,60 @@ def test_few_benchmarks_or_single_rounds_tell_nothing() -> None:
         assert found.df.ravel() == pytest.approx(1 / (1 + df))
 
 
-# ---- paired rounds
+# ---- today
 
 
 PRIOR = Mixture(np.log([[0.25, 0.75]]), np.array([[1.0, 4.0]]), np.array([[3.0, 5.0]]))
 
 
 def test_paired_differences_hold_two_rounds() -> None:
-    """What a suite learned of differences themselves holds nothing that both sides share."""
-    found = of_differences(PRIOR, np.ones(1), np.ones(1), learned_unpaired=False)
+    found = of_differences(PRIOR)
     assert found.scale.tolist() == [[2.0, 8.0]]
     assert (found.logs is PRIOR.logs, found.df is PRIOR.df) == (True, True)
 
 
-def test_what_a_history_learned_holds_drift_that_both_sides_share() -> None:
-    found = of_differences(PRIOR, np.ones(1), np.ones(1), learned_unpaired=True)
+@pytest.mark.parametrize("paired", [False, True])
+def test_today_may_be_noisier_than_the_history_and_pairs_quieter(paired: bool) -> None:
+    found = of_today(PRIOR, np.ones(1), np.ones(1), paired)
     assert found.weights.sum() == pytest.approx(1.0)
-    assert found.scale.max() == pytest.approx(8.0) and found.scale.min() < 0.1
-    assert found.df.tolist() == [[3.0] * 6 + [5.0] * 6]
-    by_run = found.weights.reshape(2, -1).sum(axis=1)
-    assert by_run == pytest.approx([0.25, 0.75])
-    # Before anything has told, most probably nothing is shared.
-    assert found.weights[found.scale == 8.0].sum() == pytest.approx(0.8 * 0.75)
+    assert found.scale.max() == pytest.approx(4.0 * 25)
+    assert found.scale.min() == pytest.approx(0.03 if paired else 1.0)
+    factors = found.scale.shape[1] // 2
+    assert found.df.tolist() == [[3.0] * factors + [5.0] * factors]
+    assert found.weights.reshape(2, -1).sum(axis=1) == pytest.approx([0.25, 0.75])
+    # Before anything has told, most probably nothing has changed.
+    unchanged = 0.99 * (0.8 if paired else 1.0)
+    assert found.weights[0, [0, factors]] == pytest.approx(unchanged * np.array([0.25, 0.75]))
 
 
-@pytest.mark.parametrize("shared", [0.0, 0.9])
-def test_the_rounds_decide_how_much_the_sides_share(shared: float) -> None:
-    own, df = np.array([2e-4 * (1.0 - shared)]), np.array([60.0])
-    found = posterior(of_differences(single(1e-4, 240.0), own, df, learned_unpaired=True), own, df)
-    assert float(found.mean_scale[0]) == pytest.approx(own[0], rel=0.25)
+@pytest.mark.parametrize("change", [0.1, 1.0, 9.0])
+def test_many_rounds_decide_how_noisy_today_is(change: float) -> None:
+    own, df = np.array([2e-4 * change]), np.array([60.0])
+    found = posterior(of_today(of_differences(single(1e-4, 240.0)), own, df, paired=True), own, df)
+    assert float(found.mean_scale[0]) == pytest.approx(own[0], rel=0.1)
 
 
-@pytest.mark.parametrize("shared", [0.0, 0.3, 0.6, 0.9])
-def test_a_suite_tells_how_much_its_sides_share(shared: float) -> None:
+@pytest.mark.parametrize("change", [0.1, 0.4, 0.7, 1.0, 2.0, 6.0, 25.0])
+def test_a_suite_tells_how_noisy_today_is(change: float) -> None:
     """One of two hundred benchmarks of three rounds tells little of it, all of them together do."""
-    own = inverse_chi_squares(6, (200,), 2e-4 * (1.0 - shared), 1e6, df=2.0)
+    own = inverse_chi_squares(6, (200,), 1e-4 * change, 1e6, df=2.0)
     prior = Mixture(np.zeros((200, 1)), np.full((200, 1), 1e-4), np.full((200, 1), 200.0))
-    many = of_differences(prior, own, np.full(200, 2.0), learned_unpaired=True)
-    few = of_differences(prior.take(np.arange(5)), own[:5], np.full(5, 2.0), learned_unpaired=True)
-    typical = np.sum(many.weights[0] * many.scale[0])
-    assert typical == pytest.approx(2e-4 * (1.0 - shared), rel=0.2)
-    assert few.weights[0, 0] == pytest.approx(0.8)
-    # No share is ever ruled out.
-    assert (many.weights > 1e-4).all()
+    many = of_today(prior, own, np.full(200, 2.0), paired=True)
+    few = of_today(prior.take(np.arange(9)), own[:9], np.full(9, 2.0), paired=True)
+    assert float(many.mean_scale[0]) == pytest.approx(1e-4 * change, rel=0.2)
+    assert few.weights[0, 0] == pytest.approx(0.99 * 0.8)
+    # No change is ever ruled out.
+    assert (many.weights > 1e-6).all()
+
+
+def test_a_part_of_a_suite_may_have_changed() -> None:
+    """Of the quiet benchmarks and the noisy ones, each is told by its own rounds."""
+    noisy = np.arange(200) % 4 == 0
+    own = inverse_chi_squares(7, (200,), 1e-4, 1e6, df=8.0) * np.where(noisy, 25.0, 1.0)
+    prior = Mixture(np.zeros((200, 1)), np.full((200, 1), 1e-4), np.full((200, 1), 200.0))
+    found = posterior(of_today(prior, own, np.full(200, 8.0), paired=False), own, np.full(200, 8.0))
+    assert np.median(found.mean_scale[noisy]) == pytest.approx(25e-4, rel=0.2)
+    assert np.median(found.mean_scale[~noisy]) == pytest.approx(1e-4, rel=0.2)
 
 
 # ---- sessions
