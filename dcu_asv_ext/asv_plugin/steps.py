@@ -154,16 +154,15 @@ def _lines(graph: Any, about: Mapping[str, Any]) -> list[_Line]:
 
 def _detect(suite: Sequence[_Line], pool: Any, dots: Any) -> None:
     """Of all lines of one machine and environment. Pending change points vote, but begin no step yet."""
-    from ..stats.events import SeriesChanges, machine_events
+    from ..stats.events import machine_events
+    from ..stats.moves import SeriesChanges
 
     jobs = [(list(line.values.values()), line.series.exact) for line in suite]
     changes: list[SeriesChanges] = []
     results = map(_points, jobs) if pool is None else pool.imap(_points, jobs, _AT_A_TIME)
-    for line, points in zip(suite, results, strict=True):
+    for line, (values, exact), points in zip(suite, jobs, results, strict=True):
         revisions = list(line.values)
-        changes.append(
-            SeriesChanges(line.key.benchmark, line.series.unit, line.series.exact, revisions, points)
-        )
+        changes.append(SeriesChanges(line.key.benchmark, line.series.unit, exact, revisions, values, points))
         line.starts = [revisions[one.index] for one in points if not one.pending]
         if dots is not None:
             dots()

@@ -27,7 +27,8 @@ def split_events(lines: Sequence[Timeline], changes: Iterable[Change]) -> tuple[
 
 def _events(suite: Sequence[Timeline], by_line: Mapping[Timeline, Sequence[Change]]) -> Iterator[Event]:
     """Of series of one machine and environment."""
-    from ..stats.events import SeriesChanges, machine_events
+    from ..stats.events import machine_events
+    from ..stats.moves import SeriesChanges
 
     series = [
         SeriesChanges(
@@ -35,6 +36,7 @@ def _events(suite: Sequence[Timeline], by_line: Mapping[Timeline, Sequence[Chang
             line.series.unit,
             line.series.exact,
             line.places,
+            line.values,
             [one.point for one in by_line.get(line, ())],
         )
         for line in suite

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from dcu_asv_ext.stats.changes import ChangePoint, change_points
-from dcu_asv_ext.stats.events import MachineEvent, SeriesChanges, machine_events
+from dcu_asv_ext.stats.events import MachineEvent, machine_events
+from dcu_asv_ext.stats.moves import SeriesChanges
 
 ALWAYS = range(60)
 
@@ -27,7 +28,7 @@ def series(
     exact: bool = False,
     places: Sequence[int] = ALWAYS,
 ) -> SeriesChanges:
-    return SeriesChanges(name, unit, exact, places, points)
+    return SeriesChanges(name, unit, exact, places, [1.0] * len(places), points)
 
 
 def moved(number: int, at: int = 20, letter: str = "m") -> list[SeriesChanges]:
@@ -135,7 +136,7 @@ class TestMembers:
         ]
         (event,) = machine_events(suite)
         assert numbers(event) == [0, 1, 2, 3, 5]
-        assert figures(event) == (20, 3, 7)
+        assert figures(event) == (20, 5, 7)
 
     def test_a_pending_one_lies_among_the_last_values(self) -> None:
         suite = [*moved(3, 58), *(series(f"p{at}", point(at, pending=True)) for at in (54, 53))]
@@ -217,7 +218,7 @@ class TestSeveral:
             (11, ((0, 1), (1, 1), (2, 1), (3, 1))),
         ]
         events = machine_events([*suite, *moved(3, 11, "n")])
-        assert [figures(event) for event in events] == [(10, 7, 7), (11, 4, 7)]
+        assert [figures(event) for event in events] == [(10, 7, 7), (11, 7, 7)]
 
 
 def test_with_real_change_points() -> None:
