@@ -21,9 +21,9 @@ def compare_linear(
     equivalence: float,
     direction: str,
 ) -> Comparison:
-    """Two sides of round medians, some of them zero: Welch's t of the difference of means, its bounds relative to the
-    mean of `before`, and Fieller's interval (1954) of the ratio. Earlier runs lend their spread only where these
-    rounds have none of their own. Raises BadRounds for what is no history.
+    """Two sides of round medians, some of them zero: Fieller's interval (1954) of the ratio of the means with Welch's
+    degrees of freedom, and the tests that agree with it. Earlier runs lend their spread only where these rounds have
+    none of their own. Raises BadRounds for what is no history.
     """
     counts = (len(a), len(b))
     largest = float(max(a.max(), b.max()))
@@ -45,15 +45,17 @@ def compare_linear(
         spread, df = float("nan"), 0.0
     else:
         low, high = found.interval(old, new)
-        size, df, spread = abs(new - old), found.df, found.spread
-        gap = size - margin * old
-        p = 1.0 if gap <= 0 else min(1.0, 2 * found.tail(gap))
-        same_gap = equivalence * old - size
+        df, spread = found.df, found.spread
+        upper, widest = 1 + margin, 1 + equivalence
+        gap = max(new - upper * old, old / upper - new)
+        p = min(1.0, 2 * found.tail(gap, upper if new > old else 1 / upper)) if gap > 0 else 1.0
+        below, above = widest * old - new, new - old / widest
+        same_gap = min(below, above)
         more = 0
         if p <= 2 * CHANGE_LEVEL:
             verdict = REGRESSION if (new > old) == (direction == "lower") else IMPROVEMENT
             reason = "some rounds are zero, so the means were compared, not their logarithms"
-        elif same_gap >= 0 and found.tail(same_gap) <= SAME_LEVEL:
+        elif max(found.tail(below, widest), found.tail(above, 1 / widest)) <= SAME_LEVEL:
             verdict, reason = NO_CHANGE, f"any change is smaller than {100 * equivalence:.3g} %"
         else:
             verdict, reason = INCONCLUSIVE, "some rounds are zero, and the change is within their spread"
@@ -76,15 +78,15 @@ class _Errors:
     df: float
     spread: float
 
-    @property
-    def of_difference(self) -> float:
-        return float(np.sqrt(max(self.before + self.after - 2 * self.together, 0.0)))
+    def of_difference(self, bound: float = 1.0) -> float:
+        """Standard error of the second mean less `bound` times the first."""
+        return float(np.sqrt(max(bound**2 * self.before + self.after - 2 * bound * self.together, 0.0)))
 
-    def tail(self, distance: float) -> float:
-        """P(error > distance)."""
+    def tail(self, distance: float, bound: float) -> float:
+        """P(error > distance) for a distance between the second mean and `bound` times the first."""
         from scipy.special import stdtr
 
-        error = self.of_difference
+        error = self.of_difference(bound)
         return float(stdtr(self.df, -distance / error)) if error > 0 else float(distance <= 0)
 
     def interval(self, old: float, new: float) -> tuple[float, float]:
@@ -102,9 +104,10 @@ class _Errors:
 
     def rounds_needed(self, gap: float, rounds: int) -> int:
         """Further rounds at which an error of 2.8 (95 %, and 80 % power) is no larger than the gap."""
-        if gap <= 0 or self.of_difference == 0:
+        error = self.of_difference()
+        if gap <= 0 or error == 0:
             return MOST_ROUNDS + 1
-        wanted = rounds * min((2.8 * self.of_difference / gap) ** 2, MOST_ROUNDS + 1.0)
+        wanted = rounds * min((2.8 * error / gap) ** 2, MOST_ROUNDS + 1.0)
         return max(int(np.ceil(wanted)) - rounds, 1)
 
 
@@ -114,15 +117,13 @@ def _errors(a: Floats, b: Floats, pool: float, paired: bool) -> _Errors | None:
     if paired and r > 1:
         matrix = np.cov(a, b) / r
         return _Errors(matrix[0, 0], matrix[1, 1], matrix[0, 1], r - 1.0, float(np.std(b - a, ddof=1)))
-    own = [float(side.var(ddof=1)) if len(side) > 1 else None for side in (a, b)]
-    known = [one for one in own if one is not None]
-    if not known:
-        return _Errors(pool**2 / r, pool**2 / s, 0.0, 1.0, pool) if pool > 0 else None
-    if max(known) == 0 and len(known) < 2 and pool == 0:
+    known = [float(side.var(ddof=1)) for side in (a, b) if len(side) > 1]
+    largest = max(known, default=0.0) or pool**2
+    if largest == 0 and len(known) < 2:
         return None
-    if max(known) == 0:
-        own = [pool**2, pool**2]
-    first, second = ((max(known) if one is None else one) / n for one, n in zip(own, (r, s), strict=True))
+    # A side of one round, or of equal ones (zeros, mostly), tells no spread: it has the other's.
+    own = (float(side.var(ddof=1)) if len(side) > 1 else 0.0 for side in (a, b))
+    first, second = ((one or largest) / n for one, n in zip(own, (r, s), strict=True))
     weights = first**2 / max(r - 1, 1) + second**2 / max(s - 1, 1)
     df = (first + second) ** 2 / weights if weights > 0 else r + s - 2.0
-    return _Errors(first, second, 0.0, df, float(np.sqrt(max(known))))
+    return _Errors(first, second, 0.0, df, float(np.sqrt(largest)))

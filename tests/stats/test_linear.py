@@ -95,7 +95,7 @@ def test_welchs_t_and_fiellers_interval_by_hand() -> None:
     df = (va + vb) ** 2 / (va**2 / 5 + vb**2 / 3)
     assert (found.before, found.after, found.df) == pytest.approx((a.mean(), 7.5, df))
     gap = 7.5 - 1.01 * a.mean()
-    assert found.p_value == pytest.approx(2 * special.stdtr(df, -gap / math.sqrt(va + vb)))
+    assert found.p_value == pytest.approx(2 * special.stdtr(df, -gap / math.sqrt(1.01**2 * va + vb)))
     square = special.stdtrit(df, 0.975) ** 2
     assert (found.ci_low, found.ci_high) == pytest.approx(
         fieller(a.mean(), 7.5, square, np.array([[va, 0.0], [0.0, vb]]))
@@ -106,15 +106,83 @@ def test_welchs_t_and_fiellers_interval_by_hand() -> None:
 def test_paired_differences_and_fiellers_interval_by_hand() -> None:
     a, b = np.array([0.0, 5.0, 4.0, 6.0, 5.0]), np.array([1.0, 7.1, 6.9, 8.0, 8.0])
     found = compare(flat(*a), flat(*b), paired=True)
-    gap = (b - a).mean() - 0.01 * a.mean()
+    gap = b - 1.01 * a
     assert found.df == 4
     assert found.spread == pytest.approx((b - a).std(ddof=1))
-    error = (b - a).std(ddof=1) / math.sqrt(5)
-    assert found.p_value == pytest.approx(2 * special.stdtr(4, -gap / error))
+    error = gap.std(ddof=1) / math.sqrt(5)
+    assert found.p_value == pytest.approx(2 * special.stdtr(4, -gap.mean() / error))
     square = special.stdtrit(4, 0.975) ** 2
     assert (found.ci_low, found.ci_high) == pytest.approx(
         fieller(a.mean(), b.mean(), square, np.cov(a, b) / 5)
     )
+
+
+@pytest.mark.parametrize("before", [[0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 0.5], [0.0, 3.0]])
+def test_the_lower_end_where_the_first_level_may_be_zero(before: list[float]) -> None:
+    """Then no ratio is too large; those too small to reach the second level are ruled out, and no others."""
+    a, b = np.array(before), np.array([9.0, 9.5, 10.0])
+    found = compare(flat(*a), flat(*b))
+    assert (found.ci_high, found.ci_low < found.ratio) == (math.inf, True)
+    va, vb = a.var(ddof=1) / len(a), b.var(ddof=1) / 3
+    distance = (b.mean() - found.ci_low * a.mean()) / math.sqrt(vb + found.ci_low**2 * va)
+    assert distance == pytest.approx(special.stdtrit(found.df, 0.975))
+
+
+def test_the_interval_from_zero() -> None:
+    """Zeros that never vary are nothing but zero only beside figures that do not vary much either."""
+    sure, unsure = compare(flat(0, 0, 0), flat(1.0, 1.1, 0.9)), compare(flat(0, 0, 0), flat(0, 0, 5.0))
+    assert (sure.verdict, sure.ratio, sure.ci_high) == ("regression", math.inf, math.inf)
+    assert sure.ci_low > 1.01
+    assert (unsure.verdict, unsure.ci_low, unsure.ci_high) == ("inconclusive", 0.0, math.inf)
+
+
+def poisson_pairs(
+    seed: int, mean: float, ratio: float, counts: tuple[int, int], many: int
+) -> list[Comparison]:
+    """Comparisons of small counts, of which at least one is zero."""
+    rng = np.random.default_rng(seed)
+    found: list[Comparison] = []
+    while len(found) < many:
+        before, after = (rng.poisson(mean * r, count) for r, count in zip((1.0, ratio), counts, strict=True))
+        if 0 in before or 0 in after:
+            found.append(compare(flat(*before), flat(*after)))
+    return found
+
+
+@pytest.mark.parametrize("counts", [(3, 3), (5, 5), (3, 8), (8, 3)])
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+def test_intervals_of_ratios_cover_and_agree_with_the_verdicts(ratio: float, counts: tuple[int, int]) -> None:
+    """Small counts are skew, and those that held a zero were picked: not quite 95 %."""
+    found = poisson_pairs(1, 1.5, ratio, counts, 400)
+    assert np.mean([one.ci_low <= ratio <= one.ci_high for one in found]) >= 0.9
+    for one in found:
+        beyond = one.ci_low > 1.01 or one.ci_high < 1 / 1.01
+        assert beyond == (one.verdict in ("regression", "improvement")) == (one.p_value < 0.05)
+
+
+def test_a_side_of_equal_figures_has_the_spread_of_the_other() -> None:
+    b = np.array([1.0, 4.0, 2.0, 0.0])
+    for side, count in (([2.0], 1), ([2.0, 2.0], 2), ([2.0] * 5, 5)):
+        found = compare(flat(*side), flat(*b))
+        gap = 2.0 / 1.01 - b.mean()
+        error = math.sqrt(b.var(ddof=1) * (1.01**-2 / count + 1 / 4))
+        assert found.p_value == pytest.approx(2 * special.stdtr(found.df, -gap / error))
+
+
+def test_rounds_that_are_needed_have_a_limit() -> None:
+    before, after = flat(0, 1, 2), flat(0.02, 1, 2.01)
+    assert compare(before, after, margin=0.01, equivalence=0.01).rounds_needed is None
+    assert compare(before, after, margin=0.0, equivalence=1e-9).rounds_needed is None
+    assert 1 <= (compare(before, after, equivalence=0.5).rounds_needed or 0) <= 1000
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-308, 1e200, 1e307])
+def test_figures_at_the_ends_of_the_range_have_a_spread(factor: float) -> None:
+    before, after = (0.0, 1.0, 0.0), (1.0, 0.0, 2.0)
+    then = compare(flat(*(factor * x for x in before)), flat(*(factor * x for x in after)))
+    now = compare(flat(*before), flat(*after))
+    assert (then.verdict, then.p_value) == (now.verdict, pytest.approx(now.p_value))
+    assert then.spread == pytest.approx(factor * now.spread)
 
 
 def test_pairing_takes_shared_drift_out() -> None:
