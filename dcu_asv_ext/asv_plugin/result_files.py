@@ -127,17 +127,19 @@ def read_file(
     own = [one for one in records if one["commit"] in (commit, None)]
     with _reading(file.result):
         entries, notes = _entries(results, benchmarks)
+        facts = asv_facts(results.params, results._requirements, results.env_vars, results._python)
+        date = int(results.date or 0)
     made = read_results(
         str(results.params.get("machine", file.result.parent.name)),
         commit,
         str(results.env_name),
         entries=entries,
         records=own,
-        facts=asv_facts(results.params, results._requirements, results.env_vars, results._python),
+        facts=facts,
         torn=torn,
         steady=steady,
         match=match,
-        date=int(results.date or 0),
+        date=date,
     )
     made.notes += notes
     if len(own) < len(records):
@@ -233,8 +235,9 @@ def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list
         values = results.get_result_value(name, params)
         samples = results.get_result_samples(name, params)
         version = results.benchmark_version.get(name)
+        version = None if version is None else str(version)
         for one, value, raw in zip(itertools.product(*params), values, samples, strict=True):
-            key, series = key_of(name, about, tuple(one))
+            key, series = key_of(name, about, tuple(map(str, one)))
             if value is not None and not isinstance(value, (int, float)):
                 odd.append(name)
                 continue
@@ -249,7 +252,7 @@ def key_of(name: str, about: Mapping[str, Any], params: tuple[str, ...] = ()) ->
     """Of asv's name and description of a benchmark. A metric of ours belongs to its function; another suite's
     benchmark is a series of its own."""
     family, _, metric = name.rpartition(".")
-    names = tuple(about.get("param_names") or ())
+    names = tuple(map(str, about.get("param_names") or ()))
     if metric in METRICS and about.get("family", family) == family:
         key = Key(family, metric, params)
         return key, series_of(key, names)

@@ -138,13 +138,13 @@ def is_sound(record: Record) -> bool:
         return False
     texts = [*record["params"].values(), *record["metrics"]]
     figures = [
-        *record["batch"].values(),
         *map(record["memory"].get, METRICS),
         *map(record["correctness"].get, METRICS),
     ]
     taken = record["times"].values()
     return (
         set(map(type, texts)) <= {str}
+        and set(map(type, record["batch"].values())) <= {int}
         and set(map(type, figures)) <= _NUMBERS
         and all(isinstance(one, list) and set(map(type, one)) <= _NUMBERS for one in taken)
     )

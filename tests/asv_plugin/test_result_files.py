@@ -181,6 +181,16 @@ class TestFaults:
         path = folder.save(commit, results={NAME: row})
         assert str(path) in self._sentence(path)
 
+    @pytest.mark.parametrize("field", [{"date": "May"}, {"date": [1]}, {"requirements": None}])
+    def test_fields_with_the_wrong_things_in_them(self, folder, commit, field):
+        path = folder.save(commit, **field)
+        assert str(path) in self._sentence(path)
+
+    def test_parameters_and_versions_that_are_no_text_are_read_as_text(self, folder, commit):
+        path = folder.save(commit, results={NAME: [[1.0], [[None]], ["v1"]]})
+        (key,), (side,) = zip(*load_file(path).sides.items(), strict=True)
+        assert (key.params, side.version) == (("None",), "['v1']")
+
     def test_a_column_that_asv_does_not_know(self, folder, commit):
         path = folder.save(commit, result_columns=["colour", *COLUMNS[1:]])
         assert "unknown data key colour" in self._sentence(path)

@@ -202,6 +202,7 @@ class TestBadLines:
             {"session": ["s1"]},
             {"memory": {"peak_allocated": "4 GiB"}},
             {"batch": {"latency": "2"}},
+            {"batch": {"latency": None}},
             {"missing": ["latency"]},
         ],
     )
