@@ -142,8 +142,9 @@ def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
         return Earlier(logs.var(axis=1, ddof=1), df, logs.mean(axis=1))
     variances, dfs, middles = [], [], []
     for run in given:
-        logs = np.array([found for one in run if (found := _log_level(one, samples)) is not None])
-        if len(logs) >= 2:
+        positive = [level for one in run if (level := _level(one, samples)) is not None and level > 0]
+        if len(positive) >= 2:
+            logs = np.log(positive)
             variances.append(float(logs.var(ddof=1)))
             dfs.append(len(logs) - 1)
             middles.append(float(logs.mean()))
@@ -155,9 +156,11 @@ def history_spread(runs: Sequence[Rounds]) -> float:
     Raises BadRounds for what is no history."""
     found = []
     for run in _runs(runs):
-        medians = [float(np.median(array)) for one in run if (array := _round_of_history(one)).size]
-        if len(medians) >= 2 and np.isfinite(medians).all():
-            found.append(float(np.std(medians, ddof=1)))
+        medians = np.array([level for one in run if (level := _level(one)) is not None])
+        if len(medians) >= 2:
+            # Relative to the largest, so that no square leaves the range of numbers.
+            largest = float(medians.max()) or 1.0
+            found.append(float(np.std(medians / largest, ddof=1)) * largest)
     return float(np.median(found)) if found else 0.0
 
 
@@ -178,14 +181,11 @@ def _round_of_history(samples: Sequence[float]) -> Floats:
     return array
 
 
-def _log_level(samples: Sequence[float], wanted: int) -> float | None:
-    """Of a round of an earlier run; None where it has no positive level."""
+def _level(samples: Sequence[float], wanted: int | None = None) -> float | None:
+    """The median of a round of an earlier run, or of so many of its samples; None where it has none."""
     array = _round_of_history(samples)
-    kept = array[_spread_evenly(len(array), wanted)]
-    if not kept.size or not (kept <= LARGEST).all():
-        return None
-    middle = float(np.median(kept))
-    return float(np.log(middle)) if middle > 0 else None
+    kept = array if wanted is None else array[_spread_evenly(len(array), wanted)]
+    return float(np.median(kept)) if kept.size and (kept <= LARGEST).all() else None
 
 
 def _spread_evenly(length: int, wanted: int) -> NDArray[np.intp]:

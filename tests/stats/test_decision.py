@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import special
 
-from dcu_asv_ext.stats import Comparison, compare
+from dcu_asv_ext.stats import Comparison, compare, compare_suite
 from dcu_asv_ext.stats.decision import MOST_ROUNDS, distance_of, percent, upper_tail
 from dcu_asv_ext.stats.variance import Mixture
 
@@ -88,6 +89,30 @@ def test_the_rounds_needed_settle_most(effect: float, between: float, count: int
     assert still >= 10, "the scenario must leave enough undecided"
     assert hopeless <= still / 5
     assert settled >= 0.6 * (still - hopeless)
+
+
+def test_the_rounds_needed_settle_most_across_sessions() -> None:
+    """What sessions add does not shrink with more rounds of the same two: a number is told more seldom."""
+    rng = np.random.default_rng(3)
+    past = histories(rng, 160, 20, (5, 3), between=0.02) * np.exp(rng.normal(0.0, 0.004, (160, 20, 1, 1)))
+    levels = np.exp(rng.normal(0.0, 0.004, (2, 160, 1, 1))) * np.array([1.0, 1.03])[:, None, None, None]
+    sides = [rounds(rng, 160, (2, 3), between=0.02) * level for level in levels]
+    options: dict[str, Any] = {"across_sessions": True, "use_guard": False}
+    found = compare_suite(list(zip(*sides, strict=True)), history=list(past), **options)
+    told, settled, hopeless = 0, 0, 0
+    for i, one in enumerate(found):
+        if one.verdict != "inconclusive":
+            continue
+        if one.rounds_needed is None:
+            assert "sessions differ; interleave the rounds of both sides" in one.reason
+            hopeless += 1
+            continue
+        more = [rounds(rng, 1, (one.rounds_needed, 3), between=0.02)[0] * level[i] for level in levels]
+        pair = tuple(np.concatenate([side[i], add]) for side, add in zip(sides, more, strict=True))
+        told += 1
+        settled += compare_suite([pair], history=[past[i]], **options)[0].decided
+    assert hopeless >= 20 and told >= 20
+    assert settled >= 0.6 * told
 
 
 def figure(difference: float, spread: float, count: int = 3) -> Comparison:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from dcu_asv_ext.stats import compare_suite
 from dcu_asv_ext.stats.guard import FEWEST
@@ -64,6 +65,24 @@ def test_a_suite_that_did_not_move_is_compared() -> None:
 def test_noise_is_seldom_taken_for_a_shift(count: int, between: float) -> None:
     refused = sum(not compare_suite(suite(seed, count, between=between)).comparable for seed in range(50))
     assert refused <= 5
+
+
+@pytest.mark.parametrize("count", [8, 12])
+@pytest.mark.parametrize("between", [0.006, 0.05])
+def test_small_suites_are_seldom_refused_without_cause(count: int, between: float) -> None:
+    refused = sum(not compare_suite(suite(seed, count, between=between)).comparable for seed in range(200))
+    assert refused <= 12
+    assert not compare_suite(suite(1, count, 1.3, between=between)).comparable
+
+
+def test_the_interval_of_the_shift_is_the_99_percent_one_of_students_t() -> None:
+    found = compare_suite(suite(21, 30, 1.1))
+    ratios = np.log([one.ratio for one in found])
+    spread = 1.4826 * np.median(np.abs(ratios - np.median(ratios)))
+    half = stdtrit(29, 0.995) * 1.2533 * spread / math.sqrt(30)
+    assert math.log(found.shift) == pytest.approx(np.median(ratios))
+    assert math.log(found.shift_high / found.shift) == pytest.approx(half)
+    assert math.log(found.shift / found.shift_low) == pytest.approx(half)
 
 
 def test_a_small_common_shift_is_none_of_interest() -> None:
@@ -134,6 +153,25 @@ def test_a_function_counts_once() -> None:
     found = compare_suite(given, groups=["one"] * 20 + list(range(9)))
     assert found.comparable and verdicts(found[:20]) == {"regression"}
     assert math.isnan(compare_suite(given, groups=["one"] * 20 + ["other"] * 9).shift)
+
+
+def test_the_shift_is_taken_out_of_those_alone_that_follow_the_machine() -> None:
+    """Ten rows of bytes that did not move, and three that did."""
+    given = [*suite(1, 20, 1.1), *suite(2, 10), *suite(3, 3, 1.2)]
+    found = compare_suite(given, groups=[*range(20), *[None] * 13])
+    assert not found.comparable
+    assert verdicts(found[:20]) == {"not comparable"} and verdicts(found.corrected[:20]) == {"no change"}
+    for rows in (found.rows, found.corrected):
+        assert verdicts(rows[20:30]) == {"no change"} and verdicts(rows[30:]) == {"regression"}
+    assert found.corrected[20].ratio == found[20].ratio
+
+
+def test_figures_with_zeros_are_refused_with_the_others() -> None:
+    zeros = ([[0.0] * 3, [1.0] * 3, [0.5] * 3], [[9.0] * 3, [9.1] * 3, [9.2] * 3])
+    found = compare_suite([*suite(4, 20, 1.1), zeros, ([[0.0]], [[0.0]])])
+    assert found[20].verdict == "not comparable"
+    # Without logarithms no shift is taken out of them: their view as it is.
+    assert found.corrected[20].verdict == "regression"
 
 
 def test_what_does_not_follow_the_machine_is_not_looked_at() -> None:
