@@ -59,8 +59,9 @@ def take_snapshot(repo: Path, leave_out: Iterable[Path], environ: Mapping[str, s
         index = Path(folder) / "index"
         current = Path(repo, git("rev-parse", "--git-path", "index"))
         if current.exists():
-            # A copy keeps what git knows of unchanged files, so that it need not read them.
-            shutil.copy(current, index)
+            # A copy keeps what git knows of unchanged files, so that it need not read them. With the index's own
+            # time: by it git knows which files may have changed since without a trace in their own.
+            shutil.copy2(current, index)
         git.environ["GIT_INDEX_FILE"] = str(index)
         # git refuses to leave out by name what it ignores anyway.
         left_out = {*folders, *nested} - git.ignored([*folders, *nested])

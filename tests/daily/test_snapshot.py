@@ -215,3 +215,15 @@ def test_gits_cause_is_told_rather_than_that_it_gave_up(repo: Repository, tmp_pa
     repo.write({"a.py": "2"})
     with pytest.raises(SnapshotError, match=r"git add failed in .*: error: no room$"):
         take_snapshot(repo.root, (), {**repo.environ, "PATH": f"{git.parent}:{repo.environ['PATH']}"})
+
+
+def test_a_change_in_the_moment_of_the_commit_is_seen(repo: Repository) -> None:
+    """The same size and time as git has in its index: only the index's own time tells that git has to look."""
+    repo.git("config", "core.trustctime", "false")
+    repo.commit({"a.py": "1"})
+    source, index = repo.root / "a.py", repo.root / ".git/index"
+    when = source.stat().st_mtime_ns
+    source.write_text("2")
+    os.utime(source, ns=(when, when))
+    os.utime(index, ns=(when, when))
+    assert take_snapshot(repo.root, (), repo.environ).dirty
