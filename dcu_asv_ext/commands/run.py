@@ -85,7 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=BUDGET,
         metavar="TIME",
-        help="wall time for the rounds, as 90s, 10m or 1h; installing is not counted (default: %(default)s)",
+        help="wall time for the rounds, as 90s, 10m or 1h: none begins that would end later, but for the first; "
+        "installing is not counted (default: %(default)s)",
     )
     add_decision_arguments(parser)
     add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")

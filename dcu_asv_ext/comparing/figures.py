@@ -95,14 +95,14 @@ def count(number: int, word: str, plural: str = "") -> str:
 def name(key: Key, series: Series) -> str:
     """`gemm.matmul(n=256, dtype='float32')`: parameters by name where they have one."""
     if not key.params:
-        return _printable(key.benchmark)
+        return printable(key.benchmark)
     names = [*series.param_names, *([""] * len(key.params))]
     parts = [f"{one}={value}" if one else value for one, value in zip(names, key.params, strict=False)]
-    return _printable(f"{key.benchmark}({', '.join(parts)})")
+    return printable(f"{key.benchmark}({', '.join(parts)})")
 
 
-def _printable(text: str) -> str:
-    """A parameter's text may hold anything; a terminal must not obey it, nor a table break on it."""
+def printable(text: str) -> str:
+    """A parameter's or a commit's text may hold anything; a terminal must not obey it, nor a table break on it."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 

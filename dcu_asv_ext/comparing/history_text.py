@@ -141,7 +141,8 @@ class _Page:
     def group(self, entries: Sequence[Change | Event]) -> Iterator[str]:
         """Everything at one commit, below the commit's own line."""
         commit = self.report.commits[entries[0].place]
-        yield _clipped(f"{_day(commit.date)}  {commit.short}  {commit.subject}".rstrip(), self.style.width)
+        line = f"{_day(commit.date)}  {commit.short}  {figures.printable(commit.subject)}"
+        yield _clipped(line.rstrip(), self.style.width)
         ranges = {(one.after, one.upto) for one in entries}
         shared = len(ranges) == 1
         if shared and self._range(entries[0]):

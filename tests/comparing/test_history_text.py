@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,12 @@ def test_newest_first_with_commit_figures_and_picture() -> None:
     assert "▂▂▂│▇▇▇" in line
     assert "can be any of 3 commits: git log 00000011..00000014" in text
     assert "    pending: too few commits follow" in text
+
+
+def test_a_terminal_does_not_obey_a_commits_subject() -> None:
+    report = _report()
+    report.commits[20] = replace(report.commits[20], subject="\x1b[31mred\tor not")
+    assert "00000014   [31mred or not" in render(report, Style(160))
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])
