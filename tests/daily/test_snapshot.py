@@ -219,11 +219,13 @@ def test_gits_cause_is_told_rather_than_that_it_gave_up(repo: Repository, tmp_pa
 
 def test_a_change_in_the_moment_of_the_commit_is_seen(repo: Repository) -> None:
     """The same size and time as git has in its index: only the index's own time tells that git has to look."""
+    source, index, when = repo.root / "a.py", repo.root / ".git/index", (1_700_000_000, 1_700_000_000)
     repo.git("config", "core.trustctime", "false")
-    repo.commit({"a.py": "1"})
-    source, index = repo.root / "a.py", repo.root / ".git/index"
-    when = source.stat().st_mtime_ns
+    repo.write({"a.py": "1"})
+    os.utime(source, when)
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "work")
     source.write_text("2")
-    os.utime(source, ns=(when, when))
-    os.utime(index, ns=(when, when))
+    os.utime(source, when)
+    os.utime(index, when)
     assert take_snapshot(repo.root, (), repo.environ).dirty
