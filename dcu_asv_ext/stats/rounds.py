@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +63,6 @@ def read_rounds(rounds: Rounds, what: str) -> list[Floats]:
 
 def _numbers(samples: Sequence[float]) -> Floats | None:
     """The samples as an array, None where they are not numbers: text is none, though numpy would read it as one."""
-    if isinstance(samples, (str, bytes, Mapping)):
-        return None
     try:
         found = np.asarray(samples if hasattr(samples, "__len__") else [*samples])
         if found.dtype.kind == "O":

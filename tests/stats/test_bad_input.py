@@ -164,6 +164,19 @@ def test_samples_whose_mean_would_be_infinite() -> None:
         assert compare(*zeros, history=[huge, GOOD]) == compare(*zeros, history=[GOOD])
 
 
+@pytest.mark.parametrize("factor", [1.0, 1e-200, 1e200])
+def test_histories_at_the_ends_of_the_range_lend_their_spread(factor: float) -> None:
+    """Where zeros forbid logarithms, and the rounds have no spread of their own."""
+    past = [flat(0.0, 5.0 * factor, factor), flat(2.0 * factor, 8.0 * factor, 0.0)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = compare(flat(0.0, 0.0), flat(factor, factor), history=past)
+    assert found.verdict == "inconclusive"
+    assert found.spread == pytest.approx(
+        factor * np.median([np.std(run, axis=0, ddof=1)[0] / factor for run in past])
+    )
+
+
 # ---- words
 
 

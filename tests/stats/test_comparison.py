@@ -320,7 +320,7 @@ GOOD = [[1.0, 1.1], [1.0, 1.2]]
         ([[1.0, [2.0]]], "round 1 is no sequence of numbers"),
         ([[1j]], "round 1 is no sequence of numbers"),
         ([[10**400]], "round 1 is no sequence of numbers"),
-        ([{1.0: 2.0}], "round 1 is no sequence of numbers"),
+        ([{1.0: 2.0}], "rounds must be sequences of samples, one sequence a round"),
         ([b"12"], "round 1 is no sequence of numbers"),
         ("abc", "round 1 is no sequence of numbers"),
         ([None], "rounds must be sequences of samples, one sequence a round"),

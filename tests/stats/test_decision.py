@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,16 @@ import pytest
 from scipy import special
 
 from dcu_asv_ext.stats import Comparison, compare, compare_suite
-from dcu_asv_ext.stats.decision import MOST_ROUNDS, distance_of, percent, upper_tail
+from dcu_asv_ext.stats.decision import (
+    MOST_ROUNDS,
+    Settings,
+    comparisons,
+    distance_of,
+    estimates,
+    judge,
+    percent,
+    upper_tail,
+)
 from dcu_asv_ext.stats.variance import Mixture
 
 from .simulated_rounds import Values, histories, rounds
@@ -113,6 +123,30 @@ def test_the_rounds_needed_settle_most_across_sessions() -> None:
         settled += compare_suite([pair], history=[past[i]], **options)[0].decided
     assert hopeless >= 20 and told >= 20
     assert settled >= 0.6 * told
+
+
+def test_what_lasts_keeps_its_degrees_of_freedom() -> None:
+    """However little sessions add: more rounds do not make the errors any better known."""
+    log = np.linspace(-0.03, 0.03, 3)
+    made = estimates(log[None], log[None] + 0.03, paired=False)
+    known = Mixture(np.zeros((1, 1)), np.array([[1e-3]]), np.array([[2.0]]))
+    settings = Settings(np.log1p([0.01]), np.log1p([0.05]), np.array([True]))
+    needed = []
+    for lasting in (0.0, 1e-12):
+        one = replace(made, lasting=np.array([lasting]))
+        (found,) = comparisons(one, known, known, settings, judge(one, known, settings))
+        needed.append(found.rounds_needed)
+    assert needed[0] is not None and needed[1] is not None and needed[1] > 2 * needed[0]
+
+
+def test_the_spread_is_never_all_of_what_lasts() -> None:
+    """Where sessions were left out of the variance, as they would have narrowed the interval."""
+    log = np.linspace(-0.03, 0.03, 3)
+    made = replace(estimates(log[None], log[None], paired=False), lasting=np.array([5e-3]))
+    known = Mixture(np.zeros((1, 1)), np.array([[1e-3]]), np.array([[2.0]]))
+    settings = Settings(np.log1p([0.01]), np.log1p([0.05]), np.array([True]))
+    (found,) = comparisons(made, known, known, settings, judge(made, known, settings))
+    assert found.spread == pytest.approx(math.sqrt(0.5 * 0.9e-3))
 
 
 def figure(difference: float, spread: float, count: int = 3) -> Comparison:

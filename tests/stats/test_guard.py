@@ -46,6 +46,7 @@ def test_a_common_shift_is_refused_and_taken_out_as_advice(ratio: float) -> None
     truth = compare_suite([(before, after / ratio) for before, after in given], use_guard=False)
     for one, advice, true in zip(found, found.corrected, truth, strict=True):
         assert advice.ratio == pytest.approx(true.ratio, rel=0.005)
+        assert advice.after == pytest.approx(true.after, rel=0.005)
         assert advice.ci_high / advice.ci_low == pytest.approx(one.ci_high / one.ci_low)
         assert one.ratio == pytest.approx(true.ratio * ratio)
     assert [one.verdict for one in found.corrected[:4]] == ["regression"] * 4

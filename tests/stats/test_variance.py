@@ -269,6 +269,17 @@ def test_sessions_never_narrow_an_interval() -> None:
     np.testing.assert_allclose(distance_of(same, factor, 0.025), distance_of(known, factor, 0.025))
 
 
+def test_degrees_of_freedom_are_weighted_by_the_parts_of_the_variance() -> None:
+    """Of 20 and 4, where sessions make three quarters of it: 1 / (1/4 / 20 + 3/4 / 4)."""
+    rounds_alone, factor = single(1e-4, 20.0), np.array([0.4])
+    found = across_sessions(rounds_alone, factor, np.array([3 * 0.4e-4]), np.array([4.0]))
+    assert found.scale.ravel() == pytest.approx([4e-4])
+    assert found.df.ravel() == pytest.approx([5.0])
+    # A little noise that is better known than that of the rounds: their degrees of freedom, and none of the noise.
+    kept = across_sessions(single(1e-4, 1.0), factor, np.array([0.1 * 0.4e-4]), np.array([100.0]))
+    assert (kept.scale.tolist(), kept.df.tolist()) == ([[1e-4]], [[1.0]])
+
+
 @pytest.mark.parametrize("between_sessions", [0.005, 0.02])
 def test_intervals_across_sessions_cover(between_sessions: float) -> None:
     """Every run, and both sides, were measured at another time."""
@@ -287,3 +298,10 @@ def test_intervals_across_sessions_cover(between_sessions: float) -> None:
     assert 0.92 <= share(apart) <= 0.995
     assert share(together) < 0.9
     assert sum(one.decided and one.verdict != "no change" for one in apart) <= 6
+    # The spread that is told is that of the rounds, whatever sessions add.
+    spreads = [float(np.median([one.spread for one in found])) for found in (apart, together)]
+    assert spreads[0] == pytest.approx(spreads[1], rel=0.1)
+    paired = [
+        compare_suite(pairs(before, after), paired=True, across_sessions=a, **options) for a in (False, True)
+    ]
+    assert paired[0].rows == paired[1].rows, "pairs share their session"
