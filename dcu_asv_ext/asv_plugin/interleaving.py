@@ -21,7 +21,6 @@ from typing import Any
 from asv import util
 from asv.benchmarks import Benchmarks
 from asv.commands import run as asv_run
-from asv.config import Config
 from asv.console import log
 from asv.environment import EnvironmentUnavailable, ExistingEnvironment, get_environments
 from asv.machine import Machine, MachineCollection
@@ -30,6 +29,7 @@ from asv.repo import NoSuchNameError, get_repo
 from asv.results import Results
 
 from ..comparing.model import Round
+from .results import load_config
 
 #: asv keeps quiet about each benchmark's figure in every round but number 1, which it takes for the last.
 _ROUND = 2
@@ -81,7 +81,8 @@ class Bench:
 
     @classmethod
     def open(cls, config: str | None = None) -> Bench:
-        """Goes to the configuration's folder, as asv does. Raises MeasuringError."""
+        """Goes to the configuration's folder, as asv does. Raises MeasuringError, and ResultsError for a
+        configuration that cannot be read."""
         from . import setup
 
         with _asv_faults():
@@ -90,7 +91,7 @@ class Bench:
                     raise MeasuringError(f"there is no {config}; name an asv.conf.json with --config")
                 os.chdir(os.path.dirname(os.path.abspath(config)))
                 config = os.path.basename(config)
-            conf = Config.load(config)
+            conf = load_config(config)
             for plugin in conf.plugins:
                 plugin_manager.import_plugin(plugin)
             setup()
@@ -139,6 +140,10 @@ class Bench:
             if variable is not None and self.existing:
                 tagged = {} if variable[1] is None else {("nobuild", variable[0]): variable[1]}
                 return [ExistingEnvironment(self.conf, "same", {}, tagged)]
+            if not self.conf.environment_type and not self.existing:
+                raise MeasuringError(
+                    'asv.conf.json has no "environment_type"; "overlay" installs each commit'
+                )
             conf = self.conf if variable is None else _with_variable(self.conf, *variable)
             found = list(get_environments(conf, None))
             if not found:

@@ -54,17 +54,7 @@ class Project:
     @classmethod
     def open(cls, config_path: str | os.PathLike[str] | None = None) -> Project:
         """From asv.conf.json of the current folder, or the given file. Raises ResultsError."""
-        from asv import util
-        from asv.config import Config
-
-        try:
-            conf = Config.load(os.fspath(config_path) if config_path is not None else None)
-        except util.UserError as fault:
-            raise ResultsError(
-                f"{one_line(fault)} Go to the folder of an asv.conf.json, or name one."
-            ) from None
-        except (OSError, ValueError) as fault:
-            raise ResultsError(f"asv's configuration cannot be read: {one_line(fault)}") from None
+        conf = load_config(config_path)
         folder = Path(config_path).resolve().parent if config_path is not None else Path.cwd()
         repo, place, reason = _repository(conf, folder)
         git_dir = place if repo is not None and repo.dvcs == "git" else None
@@ -268,6 +258,24 @@ class Project:
             return ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         return f"; there are results of {', '.join(named[:_NAMED])}{more}"
+
+
+def load_config(path: str | os.PathLike[str] | None = None) -> Any:
+    """asv's configuration of the current folder, or of a file. Raises ResultsError."""
+    from asv import util
+    from asv.config import Config
+
+    try:
+        conf = Config.load(os.fspath(path) if path is not None else None)
+    except util.UserError as fault:
+        hint = " Go to the folder of an asv.conf.json, or name one." if " found" in str(fault) else ""
+        raise ResultsError(f"{one_line(fault)}{hint}") from None
+    except (OSError, ValueError) as fault:
+        raise ResultsError(f"asv's configuration cannot be read: {one_line(fault)}") from None
+    for name in ("repo", "project", "results_dir", "env_dir", "html_dir", "benchmark_dir"):
+        if not isinstance(getattr(conf, name), str):
+            raise ResultsError(f'"{name}" in asv.conf.json must be a text, not {getattr(conf, name)!r}')
+    return conf
 
 
 def _repository(conf: Any, folder: Path) -> tuple[Any, Path | None, str]:

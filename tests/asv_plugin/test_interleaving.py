@@ -15,6 +15,7 @@ from asv.runner import BenchmarkResult
 from dcu_asv_ext.asv_plugin import interleaving
 from dcu_asv_ext.asv_plugin.hooks import install
 from dcu_asv_ext.asv_plugin.interleaving import Bench, Function, MeasuringError, Side
+from dcu_asv_ext.asv_plugin.results import ResultsError
 
 from .overlay_project import Project, valued
 
@@ -45,6 +46,10 @@ def variables(environments: list[Any]) -> list[dict[str, str]]:
 
 class TestEnvironments:
     pytestmark = pytest.mark.usefixtures("project")
+
+    def test_no_type_of_environment_is_said(self) -> None:
+        with pytest.raises(MeasuringError, match='no "environment_type"'):
+            bench(environment_type="").environments()
 
     def test_each_side_sets_the_variable_as_it_needs_it(self) -> None:
         found = bench()
@@ -93,7 +98,7 @@ class TestOpening:
         assert Path.cwd() == project.suite
 
     def test_no_configuration(self, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-        with pytest.raises(MeasuringError, match=r"there is no nowhere/asv.conf.json"):
+        with pytest.raises(ResultsError, match=r"there is no nowhere/asv.conf.json"):
             Bench.open("nowhere/asv.conf.json")
         monkeypatch.chdir(project.home)
         with pytest.raises(MeasuringError, match=r"No `asv\.conf` file found"):
@@ -166,3 +171,12 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(interleaving.Machine, "save", full)
     with pytest.raises(MeasuringError, match=r"^machine\.json cannot be written"):
         bench().settle(tmp_path)
+
+
+def test_a_configuration_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "asv.conf.json").write_text("{")
+    with pytest.raises(ResultsError, match=r"^asv's configuration cannot be read"):
+        Bench.open(str(tmp_path / "asv.conf.json"))

@@ -70,6 +70,11 @@ class TestOpen:
         project = Project.open(folder.configure(repo="plain"))
         assert project.repo is None and "plain cannot be used" in project.no_repo
 
+    @pytest.mark.parametrize("change", [{"repo": 5}, {"results_dir": None}, {"project": ["p"]}])
+    def test_what_must_be_a_text(self, folder, change):
+        with pytest.raises(ResultsError, match=f'^"{next(iter(change))}" in asv.conf.json must be a text'):
+            Project.open(folder.configure(**change))
+
 
 class TestResolve:
     def test_branches_tags_and_hashes(self, folder, project):
