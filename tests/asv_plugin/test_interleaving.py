@@ -98,10 +98,10 @@ class TestOpening:
         assert Path.cwd() == project.suite
 
     def test_no_configuration(self, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-        with pytest.raises(ResultsError, match=r"there is no nowhere/asv.conf.json"):
+        with pytest.raises(MeasuringError, match=r"there is no nowhere/asv.conf.json"):
             Bench.open("nowhere/asv.conf.json")
         monkeypatch.chdir(project.home)
-        with pytest.raises(MeasuringError, match=r"No `asv\.conf` file found"):
+        with pytest.raises(ResultsError, match=r"No `asv\.conf` file found"):
             Bench.open()
 
     def test_an_address_has_no_working_tree(self) -> None:
