@@ -25,10 +25,6 @@ class Block:
     settings: decision.Settings
     judged: decision.Judged
 
-    @property
-    def paired(self) -> bool:
-        return bool(self.made.paired[0])
-
 
 def make_blocks(sides: dict[int, Sides], options: Options, rows: list[Comparison | None]) -> list[Block]:
     """A history that cannot be read refuses its pair in `rows`."""
@@ -38,28 +34,36 @@ def make_blocks(sides: dict[int, Sides], options: Options, rows: list[Comparison
             earlier[i] = earlier_runs(options.history[i], side.samples)
         except BadRounds as bad:
             rows[i] = refused(str(bad))
-    kinds: dict[tuple[int, int, bool, bool], list[int]] = {}
-    for i, told in earlier.items():
-        kind = (len(sides[i].before), len(sides[i].after), bool(options.paired[i]), len(told) > 0)
-        kinds.setdefault(kind, []).append(i)
-    if not kinds:
+    groups = _of_one_kind(sides, options, earlier)
+    if not groups:
         return []
-    groups = []
-    for (_, _, together, _), places in kinds.items():
-        before = np.array([sides[i].before for i in places])
-        after = np.array([sides[i].after for i in places])
-        groups.append((np.array(places), decision.estimates(before, after, together)))
     base = variance.suite_prior(
         # Paired differences hold the variance of two rounds.
         np.concatenate([made.variance / (1.0 + made.paired) for _, made in groups]),
         np.concatenate([made.df for _, made in groups]),
-        np.array([sides[int(i)].sampling for listed, _ in groups for i in listed]),
+        np.array([sides[i].sampling for index, _ in groups for i in index.tolist()]),
     )
     found, start = [], 0
-    for listed, made in groups:
-        prior = base.take(np.arange(start, start + len(listed)))
-        start += len(listed)
-        found.append(_block(listed, made, prior, [earlier[i] for i in listed.tolist()], options))
+    for index, made in groups:
+        own = base.take(np.arange(start, start + len(index)))
+        start += len(index)
+        found.append(_block(index, made, own, [earlier[i] for i in index.tolist()], options))
+    return found
+
+
+def _of_one_kind(
+    sides: dict[int, Sides], options: Options, earlier: dict[int, Earlier]
+) -> list[tuple[NDArray[np.intp], decision.Estimates]]:
+    """The pairs of each kind, by place."""
+    kinds: dict[tuple[int, int, bool, bool], list[int]] = {}
+    for i, told in earlier.items():
+        kind = (len(sides[i].before), len(sides[i].after), bool(options.paired[i]), len(told) > 0)
+        kinds.setdefault(kind, []).append(i)
+    found = []
+    for (_, _, paired, _), places in kinds.items():
+        before = np.array([sides[i].before for i in places])
+        after = np.array([sides[i].after for i in places])
+        found.append((np.array(places), decision.estimates(before, after, paired)))
     return found
 
 
@@ -70,11 +74,12 @@ def _block(
     told: list[Earlier],
     options: Options,
 ) -> Block:
-    prior = variance.with_history(base, *_padded(told)) if len(told[0]) else base
-    if made.paired[0]:
+    paired, has_history = bool(made.paired[0]), len(told[0]) > 0
+    prior = variance.with_history(base, *_padded(told)) if has_history else base
+    if paired:
         prior = variance.of_differences(prior)
-    if len(told[0]):
-        prior = variance.of_today(prior, made.variance, made.df, bool(made.paired[0]))
+    if has_history:
+        prior = variance.of_today(prior, made.variance, made.df, paired)
     settings = decision.Settings(
         np.log1p(np.array([options.margin[i] for i in index])),
         np.log1p(np.array([options.equivalence[i] for i in index])),
@@ -82,7 +87,7 @@ def _block(
     )
     known = variance.posterior(prior, made.variance, made.df)
     apart = np.array([options.across_sessions[i] for i in index.tolist()])
-    if apart.any() and not made.paired[0]:
+    if apart.any() and not paired:
         values, df = variance.session_variances(
             [one.levels for one in told], [one.variances / (one.df + 1) for one in told]
         )

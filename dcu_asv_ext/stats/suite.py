@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from . import decision, guard
 from .blocks import Block, make_blocks, shifted
 from .comparison import check_settings
 from .reducing import Options, reduce
-from .rounds import Rounds
+from .rounds import Floats, Rounds
+from .variance import Mixture
 from .verdicts import NOT_COMPARABLE, Comparison
 
 #: One-sided levels at which a suite may call a change, tried from the largest.
@@ -195,12 +196,11 @@ def _level(blocks: list[Block], fdr: float) -> float:
     if sum(len(block.index) for block in blocks) < 2:
         return decision.CHANGE_LEVEL
     p = np.sort(np.concatenate([block.judged.p for block in blocks]))
-    looked_at = [thinned(block) for block in blocks]
+    samples = [_sample(block) for block in blocks]
 
     def holds(level: float) -> bool:
         called = max(int(np.searchsorted(p, 2 * level, side="right")), 1)
-        expected = sum(weight * _expected_by_chance(block, level) for weight, block in looked_at)
-        return expected <= fdr * called
+        return sum(one.expected_by_chance(level) for one in samples) <= fdr * called
 
     if holds(_LEVELS[0]):
         return float(_LEVELS[0])
@@ -211,25 +211,24 @@ def _level(blocks: list[Block], fdr: float) -> float:
     return float(_LEVELS[small])
 
 
-def thinned(block: Block) -> tuple[float, Block]:
-    """Evenly chosen comparisons of a large block, and how many each stands for."""
+class _Sample(NamedTuple):
+    """Comparisons of a block, evenly chosen, each of which stands for `weight` of them."""
+
+    weight: float
+    known: Mixture
+    factor: Floats
+    margin: Floats
+
+    def expected_by_chance(self, level: float) -> float:
+        """How many of the block's comparisons would be called at this level if nothing had changed."""
+        reach = self.margin + decision.distance_of(self.known, self.factor, level)
+        return 2 * self.weight * float(decision.upper_tail(self.known, self.factor, reach).sum())
+
+
+def _sample(block: Block) -> _Sample:
     count = len(block.index)
-    if count <= _ENOUGH:
-        return 1.0, block
-    chosen = np.linspace(0, count - 1, _ENOUGH).astype(int)
-    return count / _ENOUGH, replace(
-        block,
-        made=block.made.take(chosen),
-        known=block.known.take(chosen),
-        settings=decision.Settings(
-            block.settings.margin[chosen],
-            block.settings.equivalence[chosen],
-            block.settings.lower_is_better[chosen],
-        ),
+    few = min(count, _ENOUGH)
+    chosen = np.arange(few) * count // few
+    return _Sample(
+        count / few, block.known.take(chosen), block.made.factor[chosen], block.settings.margin[chosen]
     )
-
-
-def _expected_by_chance(block: Block, level: float) -> float:
-    """How many of the block's comparisons would be called at this level if nothing had changed."""
-    reach = block.settings.margin + decision.distance_of(block.known, block.made.factor, level)
-    return 2 * float(decision.upper_tail(block.known, block.made.factor, reach).sum())

@@ -88,6 +88,14 @@ def fieller(old: float, new: float, square: float, covariance: Values) -> tuple[
     return low, high
 
 
+@pytest.mark.parametrize("factor", [1.2, 1 / 1.2])
+def test_no_change_needs_both_bounds_to_be_excluded(factor: float) -> None:
+    """The levels differ by just as much as "no change" allows."""
+    figures = np.array([0.0, *[1.0] * 40])
+    found = compare(flat(*figures), flat(*(factor * figures)), margin=0.2, equivalence=0.2)
+    assert found.verdict == "inconclusive"
+
+
 def test_welchs_t_and_fiellers_interval_by_hand() -> None:
     a, b = np.array([0.0, 2.0, 1.0, 3.0, 2.0, 2.0]), np.array([6.0, 9.0, 7.0, 8.0])
     found = compare(flat(*a), flat(*b))
