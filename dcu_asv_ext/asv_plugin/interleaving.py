@@ -283,7 +283,8 @@ class Side:
         found = self._results.get(env.name)
         if found is None:
             params = {**self.bench.machine, "python": env.python, **env.requirements}
-            date = self.bench.repo.get_date(self.commit)
+            with _asv_faults():
+                date = self.bench.repo.get_date(self.commit)
             found = Results(params, env.requirements, self.commit, date, env.python, env.name, env.env_vars)
             found.load_data(self.bench.conf.results_dir)
             found._dcu_marks = dict(self.marks)

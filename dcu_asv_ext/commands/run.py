@@ -183,7 +183,7 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
         _tell("dcu-asv run: interrupted before there was anything to compare")
         return INTERRUPTED
     verdict = exit_code(report, options.fail_on)
-    code = INTERRUPTED if interrupted else verdict
+    code = INTERRUPTED if interrupted else WRONG_USE if outcome.fault else verdict
     try:
         show(report, code, options)
     except OutputError as fault:
@@ -191,10 +191,13 @@ def _finish(found: Found, options: argparse.Namespace) -> int:
     why = {
         loop.BUDGET: f" (the budget of {loop.duration(options.budget)} does not allow another)",
         loop.INTERRUPTED: " (interrupted)",
+        loop.FAULT: " (the next could not be measured)",
     }.get(outcome.ended, "")
     _tell(
         f"{figures.count(outcome.rounds, 'round')} in {loop.duration(outcome.seconds)}{why}; raw data: {found.folder}"
     )
+    if outcome.fault:
+        return _refuse(outcome.fault)
     if verdict == NOTHING_COMPARABLE:
         _tell(f"dcu-asv run: {refusal(report)}")
     return code

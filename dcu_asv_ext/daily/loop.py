@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..asv_plugin.interleaving import MeasuringError
 from ..comparing.figures import count
 from ..comparing.model import Report
 from ..comparing.showing import summary
 from ..stats.verdicts import INCONCLUSIVE
 from .looks import Schedule
 
-SETTLED, ROUNDS, BUDGET, INTERRUPTED = "settled", "rounds", "budget", "interrupted"
+SETTLED, ROUNDS, BUDGET, INTERRUPTED, FAULT = "settled", "rounds", "budget", "interrupted", "fault"
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,13 @@ class Lane(Protocol):
 
 @dataclass
 class Outcome:
-    """rounds: whole ones. ended: why there were no more of them."""
+    """rounds: whole ones. ended: why there were no more of them. fault: why the next one could not be measured."""
 
     report: Report | None = None
     rounds: int = 0
     ended: str = SETTLED
     seconds: float = 0.0
+    fault: str = ""
 
 
 class Loop:
@@ -78,7 +80,10 @@ class Loop:
         self._looks = 0
 
     def run(self) -> Outcome:
-        """Ends with the comparison of what there is, also when it is interrupted: unless nothing was measured."""
+        """Ends with the comparison of what there is, also when it is interrupted, unless nothing was measured.
+
+        Raises MeasuringError where not one round could be.
+        """
         outcome = self.outcome
         try:
             for number in self.limits.schedule.looks():
@@ -91,7 +96,11 @@ class Loop:
                     break
         except KeyboardInterrupt:
             outcome.ended = INTERRUPTED
-        if outcome.rounds and (outcome.ended in (BUDGET, INTERRUPTED) or outcome.report is None):
+        except MeasuringError as fault:
+            if not outcome.rounds:
+                raise
+            outcome.ended, outcome.fault = FAULT, str(fault)
+        if outcome.rounds and (outcome.ended in (BUDGET, INTERRUPTED, FAULT) or outcome.report is None):
             self._look(last=True)
         outcome.seconds = self.now() - self._begun
         return outcome

@@ -109,6 +109,14 @@ def test_interrupted_is_130_after_the_comparison(stand: Stand, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out)["exit_code"] == 130
 
 
+def test_a_fault_is_3_after_the_comparison(stand: Stand, capsys: pytest.CaptureFixture[str]) -> None:
+    stand.outcome = Outcome(report(REGRESSION), 3, loop.FAULT, 30.0, "the disk is full")
+    assert cli.main(["run"]) == 3
+    shown = capsys.readouterr()
+    assert "regression" in shown.out
+    assert "(the next could not be measured)" in shown.err and "dcu-asv run: the disk is full" in shown.err
+
+
 def test_interrupted_before_anything_is_130(stand: Stand, capsys: pytest.CaptureFixture[str]) -> None:
     stand.outcome = Outcome(None, 0, loop.INTERRUPTED, 1.0)
     assert cli.main(["run"]) == 130

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from dcu_asv_ext.asv_plugin.interleaving import MeasuringError
 from dcu_asv_ext.comparing.model import Key, Report, Row, Series
 from dcu_asv_ext.daily.looks import Schedule
-from dcu_asv_ext.daily.loop import BUDGET, INTERRUPTED, ROUNDS, SETTLED, Limits, Loop, duration
+from dcu_asv_ext.daily.loop import BUDGET, FAULT, INTERRUPTED, ROUNDS, SETTLED, Limits, Loop, duration
 from dcu_asv_ext.stats.verdicts import INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
 
 OPEN = Comparison(1.0, 1.0, 1.0, 0.9, 1.1, 1.0, INCONCLUSIVE, 3, "not sure")
@@ -32,12 +33,14 @@ class Table:
         budget: float = 1e9,
         fails: Collection[str] = (),
         stop_at: int | None = None,
+        stop_by: BaseException | None = None,
     ) -> None:
         self.measured: list[tuple[str, frozenset[str]]] = []
         self.shares: list[tuple[int, float]] = []
         self.told: list[str] = []
         self.clock = 0.0
         self.verdicts, self.fails, self.stop_at = verdicts, fails, stop_at
+        self.stop_by = stop_by or KeyboardInterrupt()
         self.loop = Loop(
             _Lane(self, "A"),
             _Lane(self, "B"),
@@ -64,7 +67,7 @@ class _Lane:
 
     def measure(self, functions: Collection[str]) -> set[str]:
         if len(self.table.measured) == self.table.stop_at:
-            raise KeyboardInterrupt
+            raise self.table.stop_by
         self.table.measured.append((self.name, frozenset(functions)))
         self.table.clock += 5.0
         return set(self.table.fails) & set(functions)
@@ -141,6 +144,17 @@ def test_interrupted_it_compares_what_there_is() -> None:
     outcome = table.loop.run()
     assert (outcome.ended, outcome.rounds) == (INTERRUPTED, 2)
     assert outcome.report is not None
+
+
+def test_a_fault_in_a_later_round_does_not_lose_the_earlier_ones() -> None:
+    outcome = Table(never, stop_at=5, stop_by=MeasuringError("the disk is full")).loop.run()
+    assert (outcome.ended, outcome.rounds, outcome.fault) == (FAULT, 2, "the disk is full")
+    assert outcome.report is not None
+
+
+def test_a_fault_in_the_first_round_is_all_there_is_to_tell() -> None:
+    with pytest.raises(MeasuringError, match="the disk is full"):
+        Table(never, stop_at=1, stop_by=MeasuringError("the disk is full")).loop.run()
 
 
 def test_interrupted_in_the_first_round_there_is_nothing() -> None:
