@@ -77,6 +77,8 @@ class Bench:
         self.conf = conf
         self.repo = repo
         self.machine = dict(machine)
+        #: The folders that asv writes, wherever they lie; the project's own results stay one after `settle`.
+        self.made_by_asv = [Path(folder) for folder in (conf.env_dir, conf.results_dir, conf.html_dir)]
         self._benchmarks: Any = None
 
     @classmethod
@@ -107,11 +109,6 @@ class Bench:
                 "clone it and set repo to the folder"
             )
         return path.resolve()
-
-    @property
-    def made_by_asv(self) -> list[Path]:
-        """The folders that asv writes, wherever they lie."""
-        return [Path(folder) for folder in (self.conf.env_dir, self.conf.results_dir, self.conf.html_dir)]
 
     @property
     def settles_in(self) -> Path:

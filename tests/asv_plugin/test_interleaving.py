@@ -104,6 +104,13 @@ class TestOpening:
         with pytest.raises(ResultsError, match=r"No `asv\.conf` file found"):
             Bench.open()
 
+    def test_the_projects_own_results_are_no_change_of_it(self, project: Project, tmp_path: Path) -> None:
+        bench = Bench.open()
+        own = Path(bench.conf.results_dir)
+        (tmp_path / "elsewhere").mkdir()
+        bench.settle(tmp_path / "elsewhere")
+        assert own in bench.made_by_asv
+
     def test_an_address_has_no_working_tree(self) -> None:
         with pytest.raises(MeasuringError, match="is the address"):
             _ = bench(repo="https://example.org/x.git").working_tree
