@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..comparing.deciding import HISTORY
 from ..comparing.model import Key, ResultSet
+from ..metrics import METRICS
 
 if TYPE_CHECKING:
     from ..asv_plugin.results import Project
@@ -77,7 +78,8 @@ def matcher(benches: Sequence[str], metrics: Sequence[str]) -> Match | None:
     def wanted(key: Key) -> bool:
         if metrics and key.metric not in metrics:
             return False
-        name = f"{key.benchmark}.{key.metric}"
+        # What is not ours goes by asv's own name, without what we call its kind.
+        name = f"{key.benchmark}.{key.metric}" if key.metric in METRICS else key.benchmark
         text = f"{name}({', '.join(key.params)})" if key.params else name
         return not patterns or any(pattern.search(text) for pattern in patterns)
 

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from dcu_asv_ext import cli
+from dcu_asv_ext.commands import choosing
+from dcu_asv_ext.comparing.model import Key
 from tests.e2e.prepared import ENV, Prepared, rounds_of
 
 LEVELS = {"suite.steady": 1.0, "suite.slower": 1.2, "suite.faster": 0.9}
@@ -129,6 +131,13 @@ def test_benchmarks_and_metrics_are_chosen(results: Results, run: Run) -> None:
     code, out, _ = run(*results.commits[2:4], "--bench", "stea", "--bench", r"faster\.lat", "--json")
     assert code == 0 and set(verdicts(out)) == {"suite.steady", "suite.faster"}
     assert run(*results.commits[2:4], "--metric", "latency")[0] == 1
+
+
+def test_another_suites_benchmark_goes_by_asvs_name() -> None:
+    match = choosing.matcher([r"time_it\(1\)$", r"gemm\.latency$"], [])
+    assert match is not None
+    assert match(Key("m.time_it", "time", ("1",))) and match(Key("m.gemm", "latency"))
+    assert not match(Key("m.gemm.latency", "track", ("1",)))
 
 
 def test_what_is_shown_does_not_change_what_is_decided(results: Results, run: Run) -> None:
