@@ -304,14 +304,14 @@ def undecided(report: Report) -> str:
     lines = [_line(row) for row in report.rows if row.verdict == INCONCLUSIVE]
     if not lines:
         return ""
-    text = "To settle: so many more rounds a side"
+    text = 'The column "to settle" tells how many more rounds a side would do'
     against = report.settings.get("against")
     # Only functions that left evidence are ours to measure.
     ours = [line.row for line in lines if line.row.after is not None and line.row.after.source == EVIDENCE]
     if against and ours:
         names = list(dict.fromkeys(row.key.benchmark for row in ours))
         said = " ".join(names) if len(names) <= _NAMES else "NAME"
-        text += f", by dcu-asv run {said} --against {against}"
+        text += f"; dcu-asv run {said} --against {against} measures more"
     return f"{text}."
 
 
@@ -319,4 +319,4 @@ def chance(report: Report) -> str:
     """What the mark of `by_chance` means; "" where no row has it."""
     if not any(by_chance(_line(row), report) for row in report.rows):
         return ""
-    return f"{CHANCE} Its own interval says a change; among so many rows that may be chance."
+    return f"{CHANCE} Its own interval says a change; so many rows, or an early look, ask for more evidence."

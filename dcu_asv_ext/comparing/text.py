@@ -51,7 +51,7 @@ def _differences(report: Report, style: Style) -> Iterator[str]:
         shown = rest if style.everything else rest[:_DIFFERENCES]
         told = "; ".join(f"{one.name} {one.before} {style.arrow} {one.after}" for one in shown)
         more = f"; {len(rest) - len(shown)} more (--all)" if len(shown) < len(rest) else ""
-        yield from style.wrapped(f"{told}{more}", "  of no weight: ")
+        yield from style.wrapped(f"{told}{more}", "  for information: ")
 
 
 def _refusal(report: Report, style: Style) -> Iterator[str]:

@@ -132,6 +132,7 @@ def _machine(where: Host, config: configuration.Config | None) -> Iterator[Check
     yield identity.check_machine_name(where, measuring=config is not None)
     yield host.check_cpu_limit(where)
     yield host.check_governor(where)
+    yield host.check_load(where)
     yield from places.check_folders(config, where.environ)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 
 from .check import Check, Group, Host
 
 GROUP = Group("machine")
+
+#: Load for each core from which a machine is called busy.
+BUSY = 0.3
 
 
 def check_cpu_limit(host: Host) -> Check:
@@ -71,4 +75,21 @@ def check_governor(host: Host) -> Check:
         "cpu-governor",
         f"The CPU frequency governor is {', '.join(others)}, so the clock follows the load and short times vary.",
         "As root, run cpupower frequency-set -g performance while measuring.",
+    )
+
+
+def check_load(host: Host) -> Check:
+    """Work beside the measuring makes its times longer, and those of several threads most."""
+    text = host.read("proc/loadavg").split()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        load = float(text[0])
+    except (IndexError, ValueError):
+        return GROUP.ok("load", "This machine does not tell its load.")
+    if load < max(0.5, BUSY * cores):
+        return GROUP.ok("load", f"The load of the last minute is {load:g}, on {cores} cores.")
+    return GROUP.warning(
+        "load",
+        f"The load of the last minute is {load:g} on {cores} cores, so other work runs beside what is measured.",
+        "Measure when the machine is idle, or expect wide intervals and use more rounds.",
     )

@@ -64,7 +64,7 @@ def test_undecided_rows_say_how_many_rounds_would_settle_them() -> None:
     found = lines(inconclusive("a", 7), chance, inconclusive("c", None))
     assert "  +7  " in line(found, "a latency") and "+2*  " in line(found, "b latency")
     assert "many  " in line(found, "c latency") and "to settle" in line(found, "95 % interval")
-    assert found[found.index("To settle: so many more rounds a side.") + 1].startswith("* Its own interval")
+    assert any(one.startswith("* Its own interval") for one in found)
     assert "to settle" not in "\n".join(lines(regression()))
 
 
@@ -92,7 +92,7 @@ def test_what_differs_stands_on_top() -> None:
         "Besides the code, these differ:",
         "  software.torch  2.12 -> 2.13  (declared: the experiment)",
         "  device.driver   6.2 -> 6.3  (not declared)",
-        "  of no weight: host.load 0.2 -> 1.3",
+        "  for information: host.load 0.2 -> 1.3",
     ]
     assert "Besides the code, nothing that was recorded differs." in lines(regression())
 

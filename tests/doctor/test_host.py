@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dcu_asv_ext.doctor import machine
-from dcu_asv_ext.doctor.host import check_cpu_limit, check_governor, cpu_limit
+from dcu_asv_ext.doctor.host import check_cpu_limit, check_governor, check_load, cpu_limit
 
 from .fakes import host
 
@@ -51,6 +51,14 @@ def test_governor(tmp_path: Path) -> None:
 
     assert governed("none") == governed("fast", "performance", "performance") == "ok"
     assert governed("mixed", "performance", "powersave") == "warning"
+
+
+def test_other_work_beside_the_measuring(tmp_path: Path) -> None:
+    def loaded(text: str) -> str:
+        return check_load(host(tmp_path / text[:3], {"proc/loadavg": text})).state
+
+    assert loaded("0.10 0.2 0.3 1/100 5") == loaded("? no load") == "ok"
+    assert loaded("900.0 800.0 700.0 900/1000 5") == "warning"
 
 
 def test_containers(tmp_path: Path) -> None:
