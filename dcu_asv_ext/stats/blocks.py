@@ -42,6 +42,8 @@ def make_blocks(sides: dict[int, Sides], options: Options, rows: list[Comparison
         np.concatenate([made.variance / (1.0 + made.paired) for _, made in groups]),
         np.concatenate([made.df for _, made in groups]),
         np.array([sides[i].sampling for index, _ in groups for i in index.tolist()]),
+        np.concatenate([made.difference for _, made in groups]),
+        np.concatenate([made.factor * (1.0 + made.paired) for _, made in groups]),
     )
     found, start = [], 0
     for index, made in groups:

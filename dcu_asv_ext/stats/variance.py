@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from .rounds import Floats
 
-#: Between-round standard deviation of a benchmark of which nothing is known, as one degree of freedom: over the
-#: benchmarks of public same-build data it is 0.6 to 1 % (geometric mean), spread as one or two degrees would be.
-POPULATION_SD, POPULATION_DF = 0.005, 1.0
+#: Between-round standard deviation of a benchmark of which nothing is known: over the benchmarks of public same-build
+#: data it is 0.6 to 1 % (geometric mean). Its degrees of freedom are few, since a busy machine has ten times as much:
+#: of one round a side only what is more than three times slower is believed.
+POPULATION_SD, POPULATION_DF = 0.005, 0.5
+#: Degrees of freedom of what the differences of a suite of single rounds tell of each.
+SINGLE_DF = 3.0
 
 #: No clock and no machine repeats itself better than this (log).
 FLOOR = 1e-12
@@ -74,15 +77,22 @@ def population(sampling: Floats, df: Floats) -> Mixture:
     return Mixture(np.zeros((len(df), 1)), scale[:, None], (POPULATION_DF / (1.0 + df))[:, None])
 
 
-def suite_prior(variances: Floats, df: Floats, sampling: Floats) -> Mixture:
+def suite_prior(
+    variances: Floats, df: Floats, sampling: Floats, differences: Floats, factor: Floats
+) -> Mixture:
     """The same from the suite's own variances (N,), where there are enough of them: its typical variance and how far
-    its benchmarks spread around it."""
-    usable = df > 0
-    if usable.sum() < FEWEST_OF_SUITE:
-        return population(sampling, df)
-    likeliest_df, scale = _likeliest(variances[usable], df[usable])
+    its benchmarks spread around it. Of single rounds, which have no variance, from how far the differences of the
+    suite lie apart (MAD). factor: of a round's variance in that of the difference."""
     count = len(variances)
-    return Mixture(np.zeros((count, 1)), np.full((count, 1), scale), np.full((count, 1), likeliest_df))
+    usable = df > 0
+    if usable.sum() >= FEWEST_OF_SUITE:
+        likeliest_df, scale = _likeliest(variances[usable], df[usable])
+        return Mixture(np.zeros((count, 1)), np.full((count, 1), scale), np.full((count, 1), likeliest_df))
+    if count >= FEWEST_OF_SUITE:
+        spread = 1.4826 * float(np.median(np.abs(differences - np.median(differences))))
+        scales = np.maximum(spread**2 / factor, POPULATION_SD**2)
+        return Mixture(np.zeros((count, 1)), scales[:, None], np.full((count, 1), SINGLE_DF))
+    return population(sampling, df)
 
 
 def with_history(base: Mixture, variances: Floats, df: Floats) -> Mixture:

@@ -125,8 +125,8 @@ def test_the_interval_by_hand() -> None:
     found = compare(before, after)
     a, b = np.log([one[0] for one in before]), np.log([one[0] for one in after])
     own = (a.var(ddof=1) + b.var(ddof=1)) / 2
-    # Half a percent is what is thought beforehand; its one degree of freedom counts less beside the rounds' own six.
-    lent = 1 / 7
+    # Half a percent is what is thought beforehand; its half degree of freedom counts less beside the rounds' own six.
+    lent = 0.5 / 7
     spread = math.sqrt((lent * 0.005**2 + 6 * own) / (lent + 6))
     half = special.stdtrit(lent + 6, 0.975) * spread * math.sqrt(2 / 4)
     assert (found.df, found.prior_df, found.rounds) == (pytest.approx(lent + 6), pytest.approx(lent), (4, 4))
@@ -226,7 +226,7 @@ def test_one_sample_a_round() -> None:
 def test_rounds_and_samples_of_unequal_number() -> None:
     found = compare(side(1, 2, 3), [*side(2, 4, 7, level=1.2), [1.2]])
     assert (found.verdict, found.rounds) == ("regression", (2, 5))
-    assert found.df == pytest.approx(5 + 1 / 6)
+    assert found.df == pytest.approx(5 + 0.5 / 6)
 
 
 def test_equal_rounds() -> None:

@@ -116,7 +116,7 @@ def test_more_runs_lend_more(count: int) -> None:
     found = [compare(before, after, history=past[:runs]) for runs in (0, 1, 2, 5, 20, 50)]
     lent = [one.prior_df for one in found]
     assert lent == sorted(lent)
-    assert lent[0] == pytest.approx(1 / (2 * count - 1)) and 2 < lent[3] < lent[4] and lent[5] > 15
+    assert lent[0] == pytest.approx(0.5 / (2 * count - 1)) and 2 < lent[3] < lent[4] and lent[5] > 15
     assert [one.ratio for one in found] == [found[0].ratio] * 6
 
 

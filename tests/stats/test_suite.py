@@ -302,3 +302,18 @@ def test_zeros_and_exact_figures_stay_out_of_the_common_way() -> None:
     assert found[14] == compare(*given[14])
     same = compare_suite(noisy)
     assert [one.ci_low for one in [*found[1:7], *found[8:14]]] == pytest.approx([one.ci_low for one in same])
+
+
+def test_single_figures_of_a_suite_are_judged_by_its_spread() -> None:
+    """As asv keeps them by default: one figure a side, no samples."""
+    figures = 1e-3 * np.exp(np.random.default_rng(8).normal(0.0, 0.02, (2, 30)))
+    figures[1, 0] *= 100.0
+    figures[1, 1] *= 2.0
+    found = compare_suite([([[a]], [[b]]) for a, b in figures.T])
+    assert [one.verdict for one in found[:2]] == ["regression", "regression"]
+    assert not any(one.verdict in ("regression", "improvement") for one in found[2:])
+
+
+def test_one_round_a_side_alone_believes_large_changes_only() -> None:
+    assert compare_suite([([[1.0] * 6], [[2.0] * 6])])[0].verdict == "inconclusive"
+    assert compare_suite([([[1.0] * 6], [[100.0] * 6])])[0].verdict == "regression"

@@ -47,7 +47,7 @@ def test_without_anything_known() -> None:
     """The more the rounds tell themselves, the less does a figure from elsewhere."""
     found = population(np.array([0.0, 3e-4, 0.0]), np.array([0.0, 2.0, 8.0]))
     assert found.scale.ravel() == pytest.approx([0.005**2, 0.005**2 + 3e-4, 0.005**2])
-    assert found.df.ravel() == pytest.approx([1.0, 1 / 3, 1 / 9])
+    assert found.df.ravel() == pytest.approx([0.5, 0.5 / 3, 0.5 / 9])
 
 
 # ---- after the comparison's own rounds
@@ -150,17 +150,28 @@ def test_one_run_without_spread_does_not_decide() -> None:
 
 def test_a_suite_tells_what_is_typical() -> None:
     variances = inverse_chi_squares(5, (400,), 2e-4, 6.0, 4.0)
-    found = suite_prior(variances, np.full(400, 4.0), np.zeros(400))
+    found = suite_prior(variances, np.full(400, 4.0), np.zeros(400), np.zeros(400), np.ones(400))
     assert found.scale.shape == (400, 1) and np.ptp(found.scale) == 0.0
     assert float(found.scale[0, 0]) == pytest.approx(2e-4, rel=0.15)
     assert 4 <= float(found.df[0, 0]) <= 12
 
 
-def test_few_benchmarks_or_single_rounds_tell_nothing() -> None:
-    for variances, df in ((np.full(9, 1e-2), np.full(9, 4.0)), (np.zeros(50), np.zeros(50))):
-        found = suite_prior(variances, df, np.zeros(len(df)))
-        assert found.scale == pytest.approx(np.full((len(df), 1), 0.005**2))
-        assert found.df.ravel() == pytest.approx(1 / (1 + df))
+def test_few_benchmarks_tell_nothing() -> None:
+    df = np.full(9, 4.0)
+    found = suite_prior(np.full(9, 1e-2), df, np.zeros(9), np.full(9, 0.1), np.full(9, 2.0))
+    assert found.scale == pytest.approx(np.full((9, 1), 0.005**2))
+    assert found.df.ravel() == pytest.approx(0.5 / (1 + df))
+
+
+def test_single_rounds_are_told_by_how_far_the_suites_differences_lie_apart() -> None:
+    """The suite's own shift and its few real changes are no noise."""
+    differences = 0.2 + np.random.default_rng(6).normal(0.0, 0.03, 60)
+    differences[:5] += 3.0
+    found = suite_prior(np.zeros(60), np.zeros(60), np.zeros(60), differences, np.full(60, 2.0))
+    assert np.sqrt(found.scale * 2.0).ravel() == pytest.approx(np.full(60, 0.03), rel=0.3)
+    assert (found.df == 3.0).all()
+    quiet = suite_prior(np.zeros(60), np.zeros(60), np.zeros(60), np.zeros(60), np.full(60, 2.0))
+    assert quiet.scale == pytest.approx(np.full((60, 1), 0.005**2))
 
 
 # ---- today
