@@ -19,8 +19,10 @@ from .rounds import Floats
 #: data it is 0.6 to 1 % (geometric mean). Its degrees of freedom are few, since a busy machine has ten times as much:
 #: of one round a side only what is more than three times slower is believed.
 POPULATION_SD, POPULATION_DF = 0.005, 0.5
-#: Degrees of freedom of what the differences of a suite of single rounds tell of each.
-SINGLE_DF = 3.0
+#: So many differences of a suite of single rounds tell of each, with at most these degrees of freedom.
+FEWEST_SINGLES, SINGLE_DF = 4, 3.0
+#: What a median absolute deviation is worth beside a standard deviation.
+MAD_EFFICIENCY = 0.37
 
 #: No clock and no machine repeats itself better than this (log).
 FLOOR = 1e-12
@@ -88,10 +90,11 @@ def suite_prior(
     if usable.sum() >= FEWEST_OF_SUITE:
         likeliest_df, scale = _likeliest(variances[usable], df[usable])
         return Mixture(np.zeros((count, 1)), np.full((count, 1), scale), np.full((count, 1), likeliest_df))
-    if count >= FEWEST_OF_SUITE:
+    if count >= FEWEST_SINGLES and not usable.any():
         spread = 1.4826 * float(np.median(np.abs(differences - np.median(differences))))
         scales = np.maximum(spread**2 / factor, POPULATION_SD**2)
-        return Mixture(np.zeros((count, 1)), scales[:, None], np.full((count, 1), SINGLE_DF))
+        df_of_singles = min(SINGLE_DF, MAD_EFFICIENCY * (count - 1))
+        return Mixture(np.zeros((count, 1)), scales[:, None], np.full((count, 1), df_of_singles))
     return population(sampling, df)
 
 
@@ -168,8 +171,8 @@ def session_variances(levels: Sequence[Floats], within: Sequence[Floats]) -> tup
         if len(steps) >= FEWEST_SESSIONS:
             total = (1.4826 * float(np.median(steps))) ** 2 / 2
             found[place] = max(total - float(np.median(explained)), SESSION_FLOOR)
-            # A MAD is worth 0.37 of a standard deviation, and neighbouring steps share a level.
-            df[place], told[place] = 0.37 * len(steps) * 2 / 3, True
+            # Neighbouring steps share a level.
+            df[place], told[place] = MAD_EFFICIENCY * len(steps) * 2 / 3, True
     if told.sum() >= FEWEST_OF_SUITE:
         lent, typical = _likeliest(found[told], df[told])
         found[told] = (lent * typical + df[told] * found[told]) / (lent + df[told])

@@ -317,3 +317,11 @@ def test_single_figures_of_a_suite_are_judged_by_its_spread() -> None:
 def test_one_round_a_side_alone_believes_large_changes_only() -> None:
     assert compare_suite([([[1.0] * 6], [[2.0] * 6])])[0].verdict == "inconclusive"
     assert compare_suite([([[1.0] * 6], [[100.0] * 6])])[0].verdict == "regression"
+
+
+def test_a_small_suite_of_single_rounds() -> None:
+    rng = np.random.default_rng(9)
+    figures = 1e-3 * np.exp(rng.normal(0.0, 0.02, (2, 8, 1, 6)))
+    figures[1, 0] *= 100.0
+    found = compare_suite(list(zip(*figures, strict=True)))
+    assert [one.verdict == "regression" for one in found] == [True] + [False] * 7
