@@ -6,7 +6,9 @@ imports neither torch nor asv.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy import lazily
 
 __version__ = "0.1.0"
 
@@ -22,13 +24,4 @@ if TYPE_CHECKING:
     from .decorator import benchmark, samples
     from .measure.timer import synchronized_timer
 
-
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(__name__, _WHERE)

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import __version__
+from .exit_codes import FINE, WRONG_USE
 
-#: Exit codes of every sub-command.
-FINE, REGRESSION, BENCHMARK_FAILED, WRONG_USE, NOTHING_COMPARABLE, INCONCLUSIVE = range(6)
 _INTERRUPTED = 130
 
 #: Name -> (module with `add_arguments(parser)` and `run(options) -> exit code`, what it does).

@@ -19,8 +19,9 @@ from asv.console import log
 from asv.repo import NoSuchNameError, get_repo
 from asv.results import get_filename, iter_results_for_machine_and_hash
 
-from ..comparing.outcome import COMPARED, NOTHING_COMPARABLE
-from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NOT_COMPARABLE, REGRESSION
+from ..comparing.outcome import COMPARED
+from ..exit_codes import NOTHING_COMPARABLE
+from ..stats.verdicts import EQUIVALENCE, IMPROVEMENT, INCONCLUSIVE, MARGIN, NOT_COMPARABLE, REGRESSION
 
 if TYPE_CHECKING:
     from ..comparing.model import Key, Report, ResultSet, Row
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: asv's default `--factor`; there our own margin holds.
 ASV_FACTOR = 1.1
-MARGIN = 0.01
-EQUIVALENCE = 0.05
 
 #: A row of asv's table: asv's benchmark name and its parameters.
 Place = tuple[str, tuple[str, ...]]

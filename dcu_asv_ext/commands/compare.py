@@ -7,7 +7,8 @@ import sys
 
 from ..comparing import selfcheck_text
 from ..comparing.model import ComparisonError
-from ..comparing.outcome import FINE, NOTHING_COMPARABLE, WRONG_USE, exit_code, refusal
+from ..comparing.outcome import exit_code, refusal
+from ..exit_codes import FINE, NOTHING_COMPARABLE, WRONG_USE
 from .choosing import (
     Chosen,
     NothingComparable,

@@ -13,8 +13,8 @@ from ..comparing.history import HistoryReport, Timeline, timelines
 from ..comparing.history_report import history_report
 from ..comparing.history_text import DATE, SIZE, Style
 from ..comparing.model import ResultSet
-from ..comparing.outcome import FINE, NOTHING_COMPARABLE, WRONG_USE
 from ..comparing.sparkline import ramp_for
+from ..exit_codes import FINE, NOTHING_COMPARABLE, WRONG_USE
 from .choosing import Match, WrongUse, matcher
 from .reporting import OutputError, emit, print_json, style
 

@@ -14,6 +14,7 @@ from ..comparing.model import Report
 from ..comparing.outcome import DEFAULT_FAIL_ON, FAIL_ON, NONE
 from ..comparing.picture import glyphs_for
 from ..comparing.table import Style
+from ..stats.verdicts import EQUIVALENCE, MARGIN
 
 _WIDTH = 100
 
@@ -29,15 +30,15 @@ def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
         "--margin",
         metavar="PERCENT",
         type=percent,
-        default=0.01,
-        help="a change up to this does not count (default: 1%%)",
+        default=MARGIN,
+        help=f"a change up to this does not count (default: {100 * MARGIN:g}%%)",
     )
     add(
         "--equivalence",
         metavar="PERCENT",
         type=percent,
-        default=0.05,
-        help="what is surely within this is called no change (default: 5%%)",
+        default=EQUIVALENCE,
+        help=f"what is surely within this is called no change (default: {100 * EQUIVALENCE:g}%%)",
     )
     add(
         "--vary",

@@ -11,7 +11,8 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
 from ..comparing import figures
-from ..comparing.outcome import NOTHING_COMPARABLE, WRONG_USE, exit_code, refusal
+from ..comparing.outcome import exit_code, refusal
+from ..exit_codes import NOTHING_COMPARABLE, WRONG_USE
 from .reporting import OutputError, add_decision_arguments, margins_fault, show
 
 if TYPE_CHECKING:

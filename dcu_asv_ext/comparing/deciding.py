@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION, Comparison
+from ..stats.verdicts import (
+    EQUIVALENCE,
+    FDR,
+    IMPROVEMENT,
+    INCONCLUSIVE,
+    MARGIN,
+    NO_CHANGE,
+    NOT_COMPARABLE,
+    REGRESSION,
+    Comparison,
+)
 from .differences import check_vary, differences, sentence, together, undeclared
 from .facts import all_facts
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
@@ -45,9 +55,9 @@ def report(
     *,
     history: Sequence[ResultSet] = (),
     vary: Sequence[str] = (),
-    margin: float = 0.01,
-    equivalence: float = 0.05,
-    fdr: float = 0.02,
+    margin: float = MARGIN,
+    equivalence: float = EQUIVALENCE,
+    fdr: float = FDR,
     match: Callable[[Key], bool] | None = None,
 ) -> Report:
     """Compare two sides, environment by environment.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ..exit_codes import BENCHMARK_FAILED, FINE, NOTHING_COMPARABLE, REGRESSED, UNDECIDED
 from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION
 from .figures import count
 from .model import FAILED, Report
-
-FINE, REGRESSED, BENCHMARK_FAILED, WRONG_USE, NOTHING_COMPARABLE, UNDECIDED = range(6)
 
 #: Verdicts that say something of the ratio.
 COMPARED = frozenset({REGRESSION, IMPROVEMENT, NO_CHANGE, INCONCLUSIVE})

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION
+from ..stats.verdicts import EQUIVALENCE, IMPROVEMENT, INCONCLUSIVE, MARGIN, NO_CHANGE, REGRESSION
 from .deciding import report
 from .model import OK, Key, ResultSet, Row, Series, Side
 from .outcome import COMPARED
@@ -79,8 +79,8 @@ class SelfCheck:
     alarms: float = math.nan
     refused: float = math.nan
     too_few: int = 0
-    margin: float = 0.01
-    equivalence: float = 0.05
+    margin: float = MARGIN
+    equivalence: float = EQUIVALENCE
     seed: int = 0
 
     @property
@@ -97,8 +97,8 @@ def selfcheck(
     sets: Sequence[ResultSet],
     *,
     history: Sequence[ResultSet] = (),
-    margin: float = 0.01,
-    equivalence: float = 0.05,
+    margin: float = MARGIN,
+    equivalence: float = EQUIVALENCE,
     match: Callable[[Key], bool] | None = None,
     most: int = MOST_SPLITS,
     seed: int = 0,

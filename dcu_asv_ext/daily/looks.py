@@ -15,15 +15,13 @@ from typing import Any
 
 from ..comparing.deciding import ORDER
 from ..comparing.model import Report, Row
-from ..stats.decision import CHANGE_LEVEL
+from ..stats.decision import CHANGE_LEVEL, SAME_LEVEL
 from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
 
 #: A look comes after so many times the rounds of the one before.
 GROWTH = 1.6
 #: What every look but the last may spend; the last has what is left.
 EARLY = 0.1
-#: Of each of the two one-sided tests of "no change", as stats.compare has it.
-SAME_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -79,5 +77,5 @@ def same_p(found: Comparison, equivalence: float) -> float:
         return 0.0  # exact
     if not (found.ratio > 0 and math.isfinite(found.ratio) and found.ci_high > found.ratio and found.df > 0):
         return 0.0  # levels of zero have no ratio; their verdict stands
-    error = math.log(found.ci_high / found.ratio) / -float(stdtrit(found.df, 0.025))
+    error = math.log(found.ci_high / found.ratio) / -float(stdtrit(found.df, CHANGE_LEVEL))
     return float(stdtr(found.df, -(math.log1p(equivalence) - abs(math.log(found.ratio))) / error))

@@ -11,6 +11,7 @@ from ..comparing.deciding import report as decide
 from ..comparing.differences import differences
 from ..comparing.facts import all_facts
 from ..comparing.model import OK, Key, Report, ResultSet, Side
+from ..stats.verdicts import EQUIVALENCE, MARGIN
 from .experiment import Arm, Experiment
 from .looks import spend
 
@@ -19,8 +20,8 @@ from .looks import spend
 class Rule:
     """How the report is made: deciding.report's own options. history: earlier results in commit order."""
 
-    margin: float = 0.01
-    equivalence: float = 0.05
+    margin: float = MARGIN
+    equivalence: float = EQUIVALENCE
     vary: Sequence[str] = ()
     history: Sequence[ResultSet] = ()
 

@@ -14,6 +14,7 @@ from ..asv_plugin.interleaving import Bench
 from ..asv_plugin.results import Project, ResultsError
 from ..comparing.deciding import HISTORY
 from ..comparing.model import ResultSet
+from ..stats.verdicts import EQUIVALENCE, MARGIN
 from .experiment import Arm, Experiment, parse_variable, prepare
 from .looks import Schedule
 from .loop import Limits, Loop, Outcome
@@ -35,8 +36,8 @@ class Request:
     config: str | None = None
     schedule: Schedule = _SCHEDULE
     budget: float = 600.0
-    margin: float = 0.01
-    equivalence: float = 0.05
+    margin: float = MARGIN
+    equivalence: float = EQUIVALENCE
     vary: Sequence[str] = ()
 
 

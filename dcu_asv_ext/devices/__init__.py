@@ -6,7 +6,9 @@ importing torch. Names are imported when first used; importing this package does
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
 
 _WHERE = {
     "Device": "base",
@@ -39,13 +41,4 @@ if TYPE_CHECKING:
     from .facts import TorchBuild, device_kind, torch_build
     from .selection import select
 
-
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(__name__, _WHERE)

@@ -5,7 +5,9 @@ Names are imported when first used: scipy takes longer to import than most comma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
 
 _WHERE = {
     "ChangePoint": "changes",
@@ -40,13 +42,4 @@ if TYPE_CHECKING:
     from .events import machine_events
     from .verdicts import Comparison
 
-
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(__name__, _WHERE)

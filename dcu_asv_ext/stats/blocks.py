@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import decision, variance
 from .reducing import Options, Sides, refused
-from .rounds import BadRounds, Earlier, Floats, earlier_runs
+from .rounds import BadRounds, Earlier, earlier_runs
 from .verdicts import Comparison
 
 
@@ -76,12 +76,8 @@ def _block(
     told: list[Earlier],
     options: Options,
 ) -> Block:
-    paired, has_history = bool(made.paired[0]), len(told[0]) > 0
-    prior = variance.with_history(base, *_padded(told)) if has_history else base
-    if paired:
-        prior = variance.of_differences(prior)
-    if has_history:
-        prior = variance.of_today(prior, made.variance, made.df, paired)
+    paired = bool(made.paired[0])
+    prior = variance.prior_of(base, told, made.variance, made.df, paired)
     settings = decision.Settings(
         np.log1p(np.array([options.margin[i] for i in index])),
         np.log1p(np.array([options.equivalence[i] for i in index])),
@@ -96,14 +92,6 @@ def _block(
         made = replace(made, lasting=2.0 * np.where(apart, values, 0.0))
         known = variance.across_sessions(known, made.factor, made.lasting, df)
     return Block(index, made, prior, known, settings, decision.judge(made, known, settings))
-
-
-def _padded(earlier: list[Earlier]) -> tuple[Floats, Floats]:
-    longest = max(len(one) for one in earlier)
-    values, df = np.zeros((len(earlier), longest)), np.zeros((len(earlier), longest))
-    for row, one in enumerate(earlier):
-        values[row, : len(one)], df[row, : len(one)] = one.variances, one.df
-    return values, df
 
 
 def shifted(block: Block, offset: float, whose: Collection[int]) -> Block:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .rounds import MAD_TO_SD, robust_sd
+
 Array = npt.NDArray[np.float64]
 
 #: Values on each side of a boundary that are compared. Older ones say little of the level beside it: machines drift.
@@ -111,7 +113,7 @@ def step_to(left: Array, right: Array) -> Step:
 
     m, k = len(left), len(right)
     before, after = float(np.median(left)), float(np.median(right))
-    noise = 1.4826 * float(np.median(np.abs(left - before))) * math.sqrt(m / (m - 1)) + FLOOR
+    noise = robust_sd(left, before) * math.sqrt(m / (m - 1)) + FLOOR
     error = noise * math.sqrt(1 / m + 1 / k)
     return Step(after - before, before, after, noise, error, error * float(stdtrit(m - 1, 0.975)))
 
@@ -126,7 +128,7 @@ def noises(residual: Array, levels: int) -> tuple[float, float]:
     sizes = np.sort(np.abs(residual))
     half = count // 2
     middle = float(sizes[half] if count % 2 else (sizes[half - 1] + sizes[half]) / 2)
-    core = 1.4826 * middle * math.sqrt(count / (count - levels))
+    core = MAD_TO_SD * middle * math.sqrt(count / (count - levels))
     return core, max(core, float(sizes[int(0.8 * count)]) / 1.2816)
 
 

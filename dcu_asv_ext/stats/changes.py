@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .boundary import REACH, Step
 from .prune import Pruner, Rule
 from .segments import Partition
+from .verdicts import MARGIN
 
 #: Stands for 0 in logarithms, and is read back as 0.
 _ZERO = float(np.finfo(np.float64).tiny)
@@ -50,7 +51,7 @@ class ChangePoint:
 def change_points(
     values: Sequence[float | None] | npt.NDArray[np.float64],
     *,
-    margin: float = 0.01,
+    margin: float = MARGIN,
     direction: str = "lower",
     min_segment: int = 5,
     alpha: float = 1.5e-4,
@@ -92,7 +93,7 @@ class History:
         self,
         values: Iterable[float | None] = (),
         *,
-        margin: float = 0.01,
+        margin: float = MARGIN,
         direction: str = "lower",
         min_segment: int = 5,
         alpha: float = 1.5e-4,

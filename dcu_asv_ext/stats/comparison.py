@@ -10,7 +10,7 @@ import numpy as np
 from . import decision, variance
 from .linear import compare_linear
 from .rounds import Floats, Rounds, check_paired, earlier_runs, levels, read_rounds
-from .verdicts import IMPROVEMENT, NO_CHANGE, REGRESSION, Comparison
+from .verdicts import EQUIVALENCE, IMPROVEMENT, MARGIN, NO_CHANGE, REGRESSION, Comparison
 
 
 def compare(
@@ -20,8 +20,8 @@ def compare(
     history: Sequence[Rounds] | None = None,
     paired: bool = False,
     exact: bool = False,
-    margin: float = 0.01,
-    equivalence: float = 0.05,
+    margin: float = MARGIN,
+    equivalence: float = EQUIVALENCE,
     direction: str = "lower",
 ) -> Comparison:
     """Whether `after` differs from `before`.
@@ -46,13 +46,8 @@ def compare(
     if min(a.medians.min(), b.medians.min()) <= 0:
         return compare_linear(a.medians, b.medians, runs, paired, margin, equivalence, direction)
     made = decision.estimates(np.log(a.medians)[None], np.log(b.medians)[None], paired)
-    prior = variance.population(np.array([(a.sampling + b.sampling) / 2]), made.df)
-    if len(earlier):
-        prior = variance.with_history(prior, earlier.variances[None], earlier.df[None])
-    if paired:
-        prior = variance.of_differences(prior)
-    if len(earlier):
-        prior = variance.of_today(prior, made.variance, made.df, paired)
+    base = variance.population(np.array([(a.sampling + b.sampling) / 2]), made.df)
+    prior = variance.prior_of(base, [earlier], made.variance, made.df, paired)
     settings = decision.Settings(
         np.array([np.log1p(margin)]), np.array([np.log1p(equivalence)]), np.array([direction == "lower"])
     )

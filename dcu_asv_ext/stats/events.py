@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .moves import Change, SeriesChanges, suite_of
+from .verdicts import MARGIN
 from .votes import Vote, commonest, votes
 
 #: Changes within so many median absolute deviations (of the logarithms) of the middle are the event's, and those
@@ -33,7 +34,7 @@ class MachineEvent:
 
 
 def machine_events(
-    suite: Sequence[SeriesChanges], *, min_segment: int = 5, margin: float = 0.01
+    suite: Sequence[SeriesChanges], *, min_segment: int = 5, margin: float = MARGIN
 ) -> list[MachineEvent]:
     """The machine events of a suite on one machine, in commit order.
 

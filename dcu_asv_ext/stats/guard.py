@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .rounds import Floats
+from .rounds import MEDIAN_LOSS, Floats, robust_sd
 
 #: Fewer groups (functions) than this cannot tell a common shift.
 FEWEST = 8
@@ -70,8 +70,8 @@ def common_shift(watched: Watched) -> Shift:
         return NO_SHIFT
     medians = np.array([np.median(part) for part in np.split(watched.difference[order], starts[1:])])
     middle = float(np.median(medians))
-    spread = 1.4826 * float(np.median(np.abs(medians - middle)))
-    return Shift(middle, 1.2533 * spread / float(np.sqrt(len(medians))), len(medians))
+    error = MEDIAN_LOSS * robust_sd(medians, middle) / float(np.sqrt(len(medians)))
+    return Shift(middle, error, len(medians))
 
 
 def verdict(shift: Shift, watched: Watched | None, differences: Sequence[str]) -> str:

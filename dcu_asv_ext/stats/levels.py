@@ -13,6 +13,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from .rounds import MAD_TO_SD
+
 Array = npt.NDArray[np.float64]
 
 #: Times further than this many standard deviations from the middle count as this far: a spike is one vote.
@@ -178,7 +180,7 @@ class Levels:
 
     def _clipped(self, logs: Array) -> Array:
         """Distances from the median, clipped. The spread is that of neighbours, which a change does not widen."""
-        spread = 1.4826 / math.sqrt(2) * median(np.abs(np.diff(logs)))
+        spread = MAD_TO_SD / math.sqrt(2) * median(np.abs(np.diff(logs)))
         bound = max(_CLIP * spread, 2 * self.tolerance)
         return np.clip(logs - median(logs), -bound, bound)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .decision import CHANGE_LEVEL, MOST_ROUNDS
+from .verdicts import MARGIN
 
 #: The power that is asked of a design where nothing else is said.
 ASSURANCE = 0.8
@@ -19,7 +20,7 @@ def power(
     spread: float,
     rounds: int,
     *,
-    margin: float = 0.01,
+    margin: float = MARGIN,
     lent: float = 0.0,
     paired: bool = False,
 ) -> float:
@@ -42,7 +43,7 @@ def smallest_change(
     spread: float,
     rounds: int,
     *,
-    margin: float = 0.01,
+    margin: float = MARGIN,
     lent: float = 0.0,
     paired: bool = False,
     assurance: float = ASSURANCE,
@@ -61,7 +62,7 @@ def rounds_for(
     change: float,
     spread: float,
     *,
-    margin: float = 0.01,
+    margin: float = MARGIN,
     lent: float = 0.0,
     paired: bool = False,
     assurance: float = ASSURANCE,

@@ -17,7 +17,7 @@ Rounds = Sequence[Sequence[float]]
 LARGEST = float(np.finfo(np.float64).max) / 2
 
 #: sd of a median over sd of a mean for normal samples, and MAD to sd.
-_MEDIAN_LOSS, _MAD_TO_SD = 1.2533, 1.4826
+MEDIAN_LOSS, MAD_TO_SD = 1.2533, 1.4826
 
 
 class BadRounds(ValueError):
@@ -97,9 +97,14 @@ def sampling_variance(arrays: Sequence[Floats]) -> float:
         middle = float(np.median(one))
         if one.size < 2 or middle <= 0:
             continue
-        spread = _MEDIAN_LOSS * _MAD_TO_SD * float(np.median(np.abs(one - middle))) / middle
+        spread = MEDIAN_LOSS * robust_sd(one, middle) / middle
         found.append(spread**2 / one.size)
     return float(np.mean(found)) if found else 0.0
+
+
+def robust_sd(values: Floats, middle: float) -> float:
+    """Standard deviation about `middle` that a few outliers do not move: from the median absolute deviation."""
+    return MAD_TO_SD * float(np.median(np.abs(values - middle)))
 
 
 def block_levels(block: Floats) -> tuple[Floats, Floats]:
@@ -109,7 +114,7 @@ def block_levels(block: Floats) -> tuple[Floats, Floats]:
         return medians, np.zeros(block.shape[:-2])
     deviation = np.median(np.abs(block - medians[..., None]), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.where(medians > 0, _MEDIAN_LOSS * _MAD_TO_SD * deviation / medians, 0.0)
+        spread = np.where(medians > 0, MEDIAN_LOSS * MAD_TO_SD * deviation / medians, 0.0)
     return medians, np.mean(spread**2, axis=-1) / block.shape[-1]
 
 

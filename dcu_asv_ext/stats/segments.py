@@ -10,6 +10,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from .rounds import MAD_TO_SD
+
 Array = npt.NDArray[np.float64]
 
 #: Values on each side that set the local level, to which a value is clipped.
@@ -80,7 +82,7 @@ class Partition:
             begin = max(0, lead - NOISE_REACH)
             local = running_median(np.abs(np.diff(y[begin:])), NOISE_REACH, lead - begin)
             local = local if settled else np.concatenate([local[:1], local])
-            noise = np.clip(1.4826 / math.sqrt(2.0) * local, self._floor, LOUDEST)
+            noise = np.clip(MAD_TO_SD / math.sqrt(2.0) * local, self._floor, LOUDEST)
         begin = max(0, settled - LEVEL_REACH)
         level = running_median(y[begin:], LEVEL_REACH, settled - begin)
         value = np.clip(y[settled:], level - CLIP * noise, level + CLIP * noise) - y[0]

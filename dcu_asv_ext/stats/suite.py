@@ -14,7 +14,7 @@ from .comparison import check_settings
 from .reducing import Options, reduce
 from .rounds import Floats, Rounds
 from .variance import Mixture
-from .verdicts import NOT_COMPARABLE, Comparison
+from .verdicts import EQUIVALENCE, FDR, MARGIN, NOT_COMPARABLE, Comparison
 
 #: One-sided levels at which a suite may call a change, tried from the largest.
 _LEVELS = decision.CHANGE_LEVEL * np.geomspace(1.0, 1e-5, 61)
@@ -28,7 +28,7 @@ class SuiteComparison(Sequence[Comparison]):
 
     comparable: the session guard let them pass; otherwise `reason` says why not, the pairs that it puts in doubt are
     "not comparable", and `corrected` holds the view with the common shift taken out of them, as advice.
-    shift: common ratio of the suite with its 95 % interval; NaN where too few unpaired benchmarks tell it.
+    shift: common ratio of the suite with its 99 % interval; NaN where too few unpaired benchmarks tell it.
     level: one-sided, at which a change was called.
     """
 
@@ -58,10 +58,10 @@ def compare_suite(
     history: Iterable[Sequence[Rounds] | None] | None = None,
     paired: bool | Sequence[bool] = False,
     exact: bool | Sequence[bool] = False,
-    margin: float | Sequence[float] = 0.01,
-    equivalence: float | Sequence[float] = 0.05,
+    margin: float | Sequence[float] = MARGIN,
+    equivalence: float | Sequence[float] = EQUIVALENCE,
     direction: str | Sequence[str] = "lower",
-    fdr: float = 0.02,
+    fdr: float = FDR,
     across_sessions: bool | Sequence[bool] = False,
     use_guard: bool = True,
     groups: Sequence[Hashable | None] | None = None,

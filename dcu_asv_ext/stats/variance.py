@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .rounds import Floats
+from .rounds import Earlier, Floats, robust_sd
 
 #: Between-round standard deviation of a benchmark of which nothing is known: over the benchmarks of public same-build
 #: data it is 0.6 to 1 % (geometric mean). Its degrees of freedom are few, since a busy machine has ten times as much:
@@ -91,7 +91,7 @@ def suite_prior(
         likeliest_df, scale = _likeliest(variances[usable], df[usable])
         return Mixture(np.zeros((count, 1)), np.full((count, 1), scale), np.full((count, 1), likeliest_df))
     if count >= FEWEST_SINGLES and not usable.any():
-        spread = 1.4826 * float(np.median(np.abs(differences - np.median(differences))))
+        spread = robust_sd(differences, float(np.median(differences)))
         scales = np.maximum(spread**2 / factor, POPULATION_SD**2)
         df_of_singles = min(SINGLE_DF, MAD_EFFICIENCY * (count - 1))
         return Mixture(np.zeros((count, 1)), scales[:, None], np.full((count, 1), df_of_singles))
@@ -110,6 +110,25 @@ def with_history(base: Mixture, variances: Floats, df: Floats) -> Mixture:
     lent = base.df * 2.0 / (2.0 + total)
     scale = (own_df * np.exp(log_scale) + lent * base.scale) / (own_df + lent)
     return Mixture(likelihood, scale, own_df + lent)
+
+
+def prior_of(base: Mixture, earlier: Sequence[Earlier], own: Floats, own_df: Floats, paired: bool) -> Mixture:
+    """What is known before N comparisons of one kind. base: without a history; earlier: their histories, none of them
+    empty, or all; own, own_df: (N,) the comparisons' own variances."""
+    has_history = len(earlier[0]) > 0
+    prior = with_history(base, *_padded(earlier)) if has_history else base
+    if paired:
+        prior = of_differences(prior)
+    return of_today(prior, own, own_df, paired) if has_history else prior
+
+
+def _padded(earlier: Sequence[Earlier]) -> tuple[Floats, Floats]:
+    """Variances and degrees of freedom, (N, runs) each; 0 degrees of freedom where a run is absent."""
+    longest = max(len(one) for one in earlier)
+    values, df = np.zeros((len(earlier), longest)), np.zeros((len(earlier), longest))
+    for row, one in enumerate(earlier):
+        values[row, : len(one)], df[row, : len(one)] = one.variances, one.df
+    return values, df
 
 
 def of_differences(prior: Mixture) -> Mixture:
@@ -167,9 +186,9 @@ def session_variances(levels: Sequence[Floats], within: Sequence[Floats]) -> tup
     found, df = np.full(len(levels), SESSION_SD**2), np.full(len(levels), SESSION_DF)
     told = np.zeros(len(levels), dtype=bool)
     for place, (own, explained) in enumerate(zip(levels, within, strict=True)):
-        steps = np.abs(np.diff(own))
+        steps = np.diff(own)
         if len(steps) >= FEWEST_SESSIONS:
-            total = (1.4826 * float(np.median(steps))) ** 2 / 2
+            total = robust_sd(steps, 0.0) ** 2 / 2
             found[place] = max(total - float(np.median(explained)), SESSION_FLOOR)
             # Neighbouring steps share a level.
             df[place], told[place] = MAD_EFFICIENCY * len(steps) * 2 / 3, True

@@ -14,6 +14,11 @@ NOT_COMPARABLE = "not comparable"
 VERDICTS = (REGRESSION, IMPROVEMENT, NO_CHANGE, INCONCLUSIVE, NOT_COMPARABLE)
 
 
+#: What is asked where nothing else is said: changes up to the margin do not count, "no change" claims less than the
+#: equivalence bound, and of the changes called in a suite chance may have made this share.
+MARGIN, EQUIVALENCE, FDR = 0.01, 0.05, 0.02
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One benchmark's figures on two sides.
