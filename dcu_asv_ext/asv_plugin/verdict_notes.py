@@ -12,7 +12,7 @@ from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABL
 
 if TYPE_CHECKING:
     from ..comparing.model import Difference
-    from .verdicts import Margins, Table, Where
+    from .verdict_table import Margins, Table, Where
 
 _WORDS = {
     REGRESSION: "worse",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from asv import util
 
-from dcu_asv_ext.asv_plugin import verdict_notes, verdicts
-from dcu_asv_ext.asv_plugin.verdicts import Entry, Margins, Table
+from dcu_asv_ext.asv_plugin import verdict_notes, verdict_table, verdicts
+from dcu_asv_ext.asv_plugin.verdict_table import Entry, Margins, Table
 from dcu_asv_ext.comparing.model import SAMPLES, Difference, Key, Report, ResultSet, Row, Series, Side
 from dcu_asv_ext.stats.verdicts import (
     IMPROVEMENT,
@@ -35,7 +35,7 @@ def result_set(entries: Sequence[Entry], source: str = "evidence") -> ResultSet:
     """What is read of one environment's entries."""
     found = ResultSet("box", "c" * 40, entries[0].env)
     for one in entries:
-        for place, value, _ in verdicts._combinations(one):
+        for place, value, _ in verdict_table._combinations(one):
             key = Key(*one.name.rsplit(".", 1), place[1])
             found.sides[key] = Side(source=source, value=value)
             found.series[key] = Series(one.name)
@@ -274,7 +274,7 @@ class TestAroundAsvsTable:
 
     def call(self, monkeypatch: pytest.MonkeyPatch, verdict: str, rule: str = "dcu", **given: Any) -> Any:
         def decide(made: Table, conf: Any) -> None:
-            for where, place in verdicts._numbers(made.before):
+            for where, place in verdict_table._numbers(made.before):
                 made.decided[where, place] = (verdict, "")
 
         def print_table(**arguments: Any) -> tuple[bool, bool]:
