@@ -6,16 +6,16 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dcu_asv_ext import cli
 from dcu_asv_ext.commands import choosing
 from dcu_asv_ext.comparing.model import Key
+from tests.commands.running import Run, runner
 from tests.e2e.prepared import ENV, Prepared, rounds_of
 
 LEVELS = {"suite.steady": 1.0, "suite.slower": 1.2, "suite.faster": 0.9}
@@ -57,21 +57,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return Results(made, commits)
 
 
-Run = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
 def run(results: Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command in the suite's folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(results.made.suite)
-    monkeypatch.setenv("COLUMNS", "140")
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = cli.main(["compare", *arguments])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return call
+    return runner("compare", results.made.suite, monkeypatch, capsys)
 
 
 def verdicts(out: str) -> dict[str, str]:

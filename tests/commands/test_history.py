@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from dcu_asv_ext import cli
+from tests.commands.running import Run, runner
 from tests.e2e.prepared import ENV, Prepared, rounds_of
 
 COMMITS, SLOWER, FASTER = 26, 14, 23
@@ -51,21 +50,9 @@ def write(made: Prepared, commit: str, place: int, **more: object) -> None:
     made.write(commit, ours, {"plain.time_it": 2e-3}, **more)
 
 
-Run = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
 def run(results: Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command in the suite's folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(results.made.suite)
-    monkeypatch.setenv("COLUMNS", "140")
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = cli.main(["history", *arguments])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return call
+    return runner("history", results.made.suite, monkeypatch, capsys)
 
 
 def test_the_changes_newest_first(results: Results, run: Run) -> None:
