@@ -45,11 +45,16 @@ _TABLE = (
     Metric(
         "peak_reserved", "bytes", "memory", "peak memory reserved by the allocator", default=True, exact=True
     ),
+    Metric("peak_card", "bytes", "memory", "peak memory in use on the whole card"),
+    Metric("memory_growth", "bytes", "memory", "memory kept by each further call"),
     Metric("max_error", "relative", "correctness", "largest error, max|out-ref| / max|ref|", default=True),
     Metric("mean_error", "relative", "correctness", "mean error, mean|out-ref| / max|ref|"),
     Metric("task_metric", "value", "correctness", "task metric returned by the check"),
     Metric("host_time", "seconds", "host_time", "time to submit the call, unsynchronised"),
     Metric("process_wall", "seconds", "process_wall", "a whole fresh process, start to exit"),
+    Metric(
+        "compile_time", "seconds", "cold", "compilation and extension builds up to the end of the first call"
+    ),
 )
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _TABLE}

@@ -26,7 +26,7 @@ def test_names_are_what_asv_can_carry() -> None:
 def test_units() -> None:
     assert {metric.unit for metric in METRICS.values()} <= {"seconds", "bytes", "relative", "value"}
     times = {name for name, metric in METRICS.items() if metric.is_time}
-    assert times == {"latency", "device_time", "cold_start", "host_time", "process_wall"}
+    assert times == {"latency", "device_time", "cold_start", "host_time", "process_wall", "compile_time"}
     assert all(METRICS[name].unit == "bytes" for name in METRICS if name.startswith("peak_"))
 
 

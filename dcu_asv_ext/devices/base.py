@@ -7,7 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .cards.source import Source
 
 
 class DeviceUnavailable(RuntimeError):
@@ -128,6 +131,10 @@ class Device(ABC):
     @abstractmethod
     def error_kind(self, error: BaseException) -> str | None:
         """ "out of memory", "device error", or None where the error is not the device's."""
+
+    def card_source(self) -> Source:
+        """How the card is looked at from outside torch's allocator. Raises NotMeasured."""
+        raise NotMeasured(f"{self.name} tells nothing of its card")
 
     def memory_summary(self) -> str:
         """The allocator's own account of itself, for an out-of-memory record ("" where it has none)."""

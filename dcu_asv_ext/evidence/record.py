@@ -27,6 +27,9 @@ class Measurement:
     batch: pass -> calls per sample.
     missing: metric -> why it has no number.
     dirty: `commit` is a snapshot of a working tree, made on top of commit `head`.
+    host: what the machine is (stable). state: what it and the card were like before and after (volatile).
+    sampled: card readings during the passes. spans: pass -> [begin, end], seconds since the measurement began.
+    project: what the commit's own installed project is (`package_size`, bytes).
     """
 
     benchmark: str
@@ -58,6 +61,11 @@ class Measurement:
     work: dict[str, float] = field(default_factory=dict)
     parts: dict[str, float] = field(default_factory=dict)
     device: dict[str, Any] = field(default_factory=dict)
+    host: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
+    sampled: dict[str, Any] = field(default_factory=dict)
+    spans: dict[str, list[float]] = field(default_factory=dict)
+    project: dict[str, Any] = field(default_factory=dict)
     software: dict[str, Any] = field(default_factory=dict)
     switches: dict[str, Any] = field(default_factory=dict)
     input: dict[str, Any] = field(default_factory=dict)
@@ -79,7 +87,10 @@ class Measurement:
         return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False) + "\n"
 
 
-_OPTIONAL = frozenset({"work", "parts", "warm_up", "error", "missing", "dirty", "head"})
+_OPTIONAL = frozenset(
+    {"work", "parts", "warm_up", "error", "missing", "dirty", "head"}
+    | {"host", "state", "sampled", "spans", "project"}
+)
 
 #: What every evidence line has; a line without one of them is not evidence.
 REQUIRED = tuple(one.name for one in fields(Measurement) if one.name not in _OPTIONAL)

@@ -16,6 +16,7 @@ _TIMES = {
     "host_time": "host_time",
     "cold_start": "cold",
     "process_wall": "process_wall",
+    "compile_time": "compile",
 }
 
 

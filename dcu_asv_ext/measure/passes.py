@@ -114,23 +114,6 @@ def _watched_calls(run: Run) -> int:
     return 1 if run.options.quick or first is None or first > LONG_FIRST_CALL else WATCHED_CALLS
 
 
-def memory(run: Run) -> None:
-    """Peaks of one steady call, before anything is kept alive for later passes."""
-    run.stage = "the memory pass"
-    reset = run.reset()
-    if reset is not None:
-        reset()
-    peaks = run.device.peak_memory(run.call())
-    run.record.memory = {
-        name: value
-        for name, value in vars(peaks).items()
-        if value is not None and name not in ("missing", "method")
-    } | {"method": peaks.method}
-    for metric in ("peak_allocated", "peak_reserved"):
-        if run.wants(metric) and getattr(peaks, metric) is None:
-            run.record.missing[metric] = peaks.missing.get(metric, "the device does not tell it")
-
-
 def batch_size(run: Run) -> int:
     """Calls per sample: one where each call needs a reset or uses streams of its own, on which batched calls would
     overlap; else what earlier evidence used; else chosen now.

@@ -80,7 +80,7 @@ def _new_record(request: Request) -> Measurement:
 
 
 def _measure_on(run: Run, request: Request) -> None:
-    from . import facts, judging, passes
+    from . import facts, judging, memory, passes
     from .checksum import checksum
 
     spec, record, device = run.spec, run.record, run.device
@@ -103,7 +103,7 @@ def _measure_on(run: Run, request: Request) -> None:
     # Right after the first call too: a second one may undo what it did.
     modified = watched and checksum(_values(run.sets)) != before
     passes.warm(run)
-    passes.memory(run)
+    memory.memory(run)
     passes.latency(run)
     passes.device_time(run)
     passes.host_time(run)
