@@ -288,9 +288,23 @@ def test_peak_memory(device: VirtualDevice) -> None:
         67 * MIB,
         3 * MIB,
     )
-    assert (peaks.baseline_reserved, peaks.peak_reserved) == (20 * MIB, 84 * MIB)
+    assert (peaks.baseline_reserved, peaks.peak_reserved, peaks.after_reserved) == (
+        20 * MIB,
+        84 * MIB,
+        84 * MIB,
+    )
     assert peaks.missing == {}
     assert adapter.card_memory() == (84 * MIB, 64 << 30)
+
+
+def test_what_was_asked_for_and_what_the_allocator_had_to_do_for_it(device: VirtualDevice) -> None:
+    device.memory.total = 300 * MIB
+    adapter = VirtualTorchDevice(device)
+    device.free(device.malloc(200 * MIB))
+    odd = 256 * MIB - 100
+    peaks = adapter.peak_memory(lambda: device.free(device.malloc(odd)))
+    assert (peaks.requested_peak, peaks.peak_allocated) == (odd, 256 * MIB)
+    assert (peaks.retries, peaks.ooms, peaks.after_reserved) == (1, 0, 256 * MIB)
 
 
 def test_what_is_missing_has_its_reason(device: VirtualDevice) -> None:
@@ -299,7 +313,9 @@ def test_what_is_missing_has_its_reason(device: VirtualDevice) -> None:
         adapter.event_timer(1)
     peaks = adapter.peak_memory(lambda: device.malloc(MIB))
     assert peaks.peak_allocated == MIB and peaks.peak_reserved is None
-    assert peaks.missing == {"baseline_reserved": "no cache", "peak_reserved": "no cache"}
+    assert peaks.missing == dict.fromkeys(
+        ("baseline_reserved", "peak_reserved", "after_reserved"), "no cache"
+    )
     assert adapter.metric_support() == {
         "device_time": "no events",
         "peak_allocated": None,

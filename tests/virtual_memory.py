@@ -30,10 +30,12 @@ class Block:
     offset: int
     size: int
     live: bool = False
+    requested: int = 0
 
 
 class CachingAllocator:
-    """The counters are bytes, as torch's: allocated is rounded sizes, reserved whole segments.
+    """The counters are bytes, as torch's: requested is what was asked for, allocated that in rounded sizes, reserved
+    whole segments.
 
     total: the capacity in bytes; `malloc` raises OutOfMemory beyond it.
     """
@@ -41,15 +43,17 @@ class CachingAllocator:
     def __init__(self, total: int) -> None:
         self.total = total
         self.segments: list[Segment] = []
-        self.allocated = self.reserved = 0
-        self.peak_allocated = self.peak_reserved = 0
+        self.requested = self.allocated = self.reserved = 0
+        self.peak_requested = self.peak_allocated = self.peak_reserved = 0
         self.retries = self.ooms = 0
 
     def malloc(self, size: int, stream: int = 0) -> Block:
         rounded = max(512, -(-size // 512) * 512)
         block = self._cached(rounded, stream) or self._new_segment(size, rounded, stream)
         self._split(block, rounded)
-        block.live = True
+        block.live, block.requested = True, size
+        self.requested += size
+        self.peak_requested = max(self.peak_requested, self.requested)
         self.allocated += block.size
         self.peak_allocated = max(self.peak_allocated, self.allocated)
         return block
@@ -59,6 +63,7 @@ class CachingAllocator:
             raise ValueError("freed twice")
         block.live = False
         self.allocated -= block.size
+        self.requested -= block.requested
         self._merge(block.segment)
 
     def empty_cache(self) -> None:
@@ -69,6 +74,7 @@ class CachingAllocator:
                 self.reserved -= segment.size
 
     def reset_peaks(self) -> None:
+        self.peak_requested = self.requested
         self.peak_allocated, self.peak_reserved = self.allocated, self.reserved
 
     def _cached(self, rounded: int, stream: int) -> Block | None:

@@ -12,8 +12,8 @@ from .virtual_device import DeviceFault, VirtualDevice, VirtualStream
 from .virtual_memory import OutOfMemory
 
 _MEMORY_FIELDS = {
-    "peak_allocated": ("baseline_allocated", "peak_allocated", "after_allocated"),
-    "peak_reserved": ("baseline_reserved", "peak_reserved"),
+    "peak_allocated": ("baseline_allocated", "peak_allocated", "after_allocated", "requested_peak"),
+    "peak_reserved": ("baseline_reserved", "peak_reserved", "after_reserved"),
 }
 
 
@@ -119,20 +119,31 @@ class VirtualTorchDevice(Device):
 
     def peak_memory(self, call: Callable[[], object]) -> MemoryPeaks:
         self.synchronize()
+        read = self.start_peaks()
+        call()
+        self.synchronize()
+        return read()
+
+    def start_peaks(self) -> Callable[[], MemoryPeaks]:
         memory = self.virtual.memory
         peaks = MemoryPeaks(method="virtual allocator")
         peaks.baseline_allocated, peaks.baseline_reserved = memory.allocated, memory.reserved
+        retries, ooms = memory.retries, memory.ooms
         memory.reset_peaks()
-        call()
-        self.synchronize()
-        peaks.peak_allocated, peaks.peak_reserved = memory.peak_allocated, memory.peak_reserved
-        peaks.after_allocated = memory.allocated
-        for metric, fields in _MEMORY_FIELDS.items():
-            if metric in self.missing:
-                for name in fields:
-                    setattr(peaks, name, None)
-                    peaks.missing[name] = self.missing[metric]
-        return peaks
+
+        def read() -> MemoryPeaks:
+            peaks.peak_allocated, peaks.peak_reserved = memory.peak_allocated, memory.peak_reserved
+            peaks.after_allocated, peaks.after_reserved = memory.allocated, memory.reserved
+            peaks.requested_peak = memory.peak_requested
+            peaks.retries, peaks.ooms = memory.retries - retries, memory.ooms - ooms
+            for metric, fields in _MEMORY_FIELDS.items():
+                if metric in self.missing:
+                    for name in fields:
+                        setattr(peaks, name, None)
+                        peaks.missing[name] = self.missing[metric]
+            return peaks
+
+        return read
 
     def card_memory(self) -> tuple[int, int]:
         self._refuse("peak_card")

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class NotMeasured(Exception):
 class MemoryPeaks:
     """Bytes around one call. Peaks are absolute, as `torch.cuda.max_memory_*`; None goes with a reason.
 
+    requested_peak: what tensors asked for, before the allocator rounded it. retries: how often the allocator had to
+    give its cache back to get memory; ooms: how often it got none.
     `missing` maps a field's name to the reason why it is None.
     `method` says how the numbers were obtained.
     """
@@ -38,8 +40,16 @@ class MemoryPeaks:
     after_allocated: int | None = None
     baseline_reserved: int | None = None
     peak_reserved: int | None = None
+    after_reserved: int | None = None
+    requested_peak: int | None = None
+    retries: int | None = None
+    ooms: int | None = None
     method: str = ""
     missing: dict[str, str] = field(default_factory=dict)
+
+
+#: The fields of MemoryPeaks that are figures.
+MEMORY_FIGURES = tuple(one.name for one in fields(MemoryPeaks) if one.name not in ("method", "missing"))
 
 
 @dataclass
@@ -123,6 +133,11 @@ class Device(ABC):
     @abstractmethod
     def peak_memory(self, call: Callable[[], object]) -> MemoryPeaks:
         """Baseline, reset of the peaks, `call()`, synchronise, read. The cache is not emptied."""
+
+    @abstractmethod
+    def start_peaks(self) -> Callable[[], MemoryPeaks]:
+        """Read the counters and reset the peaks; the returned function reads again. For work that is being timed:
+        nothing is collected, allocated or waited for in either. Raises NotMeasured."""
 
     @abstractmethod
     def card_memory(self) -> tuple[int, int]:

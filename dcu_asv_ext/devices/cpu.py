@@ -11,7 +11,7 @@ from typing import Any
 
 from . import errors, facts
 from .base import Device, EventTimer, MemoryPeaks, NotMeasured, Usage
-from .cpu_memory import RESERVED_REASON, cpu_peak_memory, unsupported_reason
+from .cpu_memory import NO_COUNTERS_REASON, RESERVED_REASON, cpu_peak_memory, unsupported_reason
 from .torch_cuda import torch_facts
 
 _NO_EVENTS = "the CPU has no device events"
@@ -55,6 +55,9 @@ class Cpu(Device):
 
     def peak_memory(self, call: Callable[[], object]) -> MemoryPeaks:
         return cpu_peak_memory(call, self.torch)
+
+    def start_peaks(self) -> Callable[[], MemoryPeaks]:
+        raise NotMeasured(NO_COUNTERS_REASON)
 
     def card_memory(self) -> tuple[int, int]:
         raise NotMeasured(_NO_CARD)

@@ -27,6 +27,16 @@ from typing import Any
 from .base import MemoryPeaks, NotMeasured
 
 RESERVED_REASON = "torch's CPU allocator holds no reserve: it asks the system for each tensor"
+NO_COUNTERS_REASON = (
+    "on the CPU only torch's profiler counts allocations, and it would slow the call that is timed"
+)
+_NOT_ON_THE_CPU = {
+    **dict.fromkeys(("baseline_reserved", "peak_reserved", "after_reserved"), RESERVED_REASON),
+    "requested_peak": "torch's CPU allocator rounds nothing: what is allocated is what was asked for",
+    **dict.fromkeys(
+        ("retries", "ooms"), "torch's CPU allocator has no cache to give back and does not retry"
+    ),
+}
 _FREED = "dcu_asv_ext.freed#"
 _PROBE_BYTES = 4099
 
@@ -49,7 +59,7 @@ class Allocations:
 def cpu_peak_memory(call: Callable[[], object], torch: Any) -> MemoryPeaks:
     """Runs `call` once. Fields that cannot be told are None, with a reason in `missing`."""
     gc.collect()
-    missing = dict.fromkeys(("baseline_reserved", "peak_reserved"), RESERVED_REASON)
+    missing = dict(_NOT_ON_THE_CPU)
     freed: list[int] = []
     sizes, watched = _watch_live_storages(torch, freed)
     try:

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from . import errors
-from .base import Device, EventTimer, MemoryPeaks, NotMeasured, Usage
+from .allocator import start_peaks
+from .base import MEMORY_FIGURES, Device, EventTimer, MemoryPeaks, NotMeasured, Usage
 from .events import StreamEvents, check_events, first_line
 from .streams import observe_streams
 
@@ -118,26 +119,20 @@ class TorchDevice(Device):
             return _all_missing(missing.reason)
         gc.collect()
         self.synchronize()
-        peaks = MemoryPeaks(method=self._method())
-        peaks.baseline_allocated = self._sum(counters.memory_allocated)
-        peaks.baseline_reserved = self._sum(counters.memory_reserved)
-        for index in self._indices:
-            counters.reset_peak_memory_stats(index)
+        read = start_peaks(counters, self._indices, self._method())
         call()
         self.synchronize()
-        peaks.peak_allocated = self._sum(counters.max_memory_allocated)
-        peaks.peak_reserved = self._sum(counters.max_memory_reserved)
-        peaks.after_allocated = self._sum(counters.memory_allocated)
+        peaks = read()
         if not peaks.peak_allocated and not self._counters_move(counters):
             return _all_missing(f"torch's counters for {self.name} stay at 0 whatever is allocated")
         return peaks
 
+    def start_peaks(self) -> Callable[[], MemoryPeaks]:
+        return start_peaks(self._counters(), self._indices, self._method())
+
     def _method(self) -> str:
         devices = ", ".join(f"{self.device_type}:{index}" for index in self._indices)
         return f"counters of torch's allocator, {devices}" + (" (summed)" if len(self._indices) > 1 else "")
-
-    def _sum(self, read: Callable[[int], Any]) -> int:
-        return sum(int(read(index)) for index in self._indices)
 
     def _counters_move(self, counters: Any) -> bool:
         before = int(counters.memory_allocated(self.index))
@@ -170,8 +165,7 @@ class TorchDevice(Device):
 
 
 def _all_missing(reason: str) -> MemoryPeaks:
-    fields = ("baseline_allocated", "peak_allocated", "after_allocated", "baseline_reserved", "peak_reserved")
-    return MemoryPeaks(missing=dict.fromkeys(fields, reason))
+    return MemoryPeaks(missing=dict.fromkeys(MEMORY_FIGURES, reason))
 
 
 def _reason(measure: Callable[[], object]) -> str | None:

@@ -160,12 +160,56 @@ def check_peaks() -> None:
     assert peaks.peak_allocated - peaks.baseline_allocated == 64 * MIB
     assert peaks.peak_reserved is not None and peaks.peak_reserved >= 64 * MIB
     assert peaks.after_allocated == peaks.baseline_allocated and not peaks.missing
+    assert peaks.after_reserved == peaks.peak_reserved and peaks.retries == peaks.ooms == 0
     # The peak of an earlier call is not this one's; the cache is kept, and reserved memory with it.
     again = device.peak_memory(lambda: None)
     assert again.peak_allocated == again.baseline_allocated
     assert again.peak_reserved == peaks.peak_reserved
     used, total = device.card_memory()
     assert 64 * MIB <= used < total
+
+
+def check_what_was_asked_for_is_told_from_what_is_allocated_and_reserved() -> None:
+    odd = 64 * MIB - 100
+
+    def call() -> None:
+        torch.empty(odd, dtype=torch.uint8, device=device.torch_device)
+
+    nothing = device.peak_memory(lambda: None)
+    peaks = device.peak_memory(call)
+    assert peaks.peak_allocated is not None and nothing.peak_allocated is not None
+    assert peaks.requested_peak is not None and nothing.requested_peak is not None
+    # The allocator rounds to 512 bytes, and asks the device for whole segments of 2 MiB.
+    assert peaks.peak_allocated - nothing.peak_allocated == 64 * MIB
+    assert peaks.requested_peak - nothing.requested_peak == odd
+    assert peaks.peak_reserved is not None and peaks.peak_reserved % (2 * MIB) == 0
+    assert peaks.peak_reserved > peaks.peak_allocated
+
+
+def check_memory_of_work_that_is_timed() -> None:
+    read = device.start_peaks()
+    torch.empty(32 * MIB, dtype=torch.uint8, device=device.torch_device)
+    peaks = read()
+    assert peaks.peak_allocated is not None and peaks.baseline_allocated is not None
+    assert peaks.peak_allocated - peaks.baseline_allocated == 32 * MIB
+    assert peaks.after_allocated == peaks.baseline_allocated
+
+
+def check_a_retry_is_counted() -> None:
+    torch.accelerator.empty_cache()
+    simulated.set_capacity(torch.accelerator.memory_reserved() + 200 * MIB)
+
+    def call() -> None:
+        torch.empty(120 * MIB, dtype=torch.uint8, device=device.torch_device)
+        # Fits only once the cached 120 MiB are given back.
+        torch.empty(160 * MIB, dtype=torch.uint8, device=device.torch_device)
+
+    try:
+        peaks = device.peak_memory(call)
+    finally:
+        simulated.set_capacity(64 << 30)
+        torch.accelerator.empty_cache()
+    assert (peaks.retries, peaks.ooms) == (1, 0), (peaks.retries, peaks.ooms)
 
 
 def check_out_of_memory() -> None:

@@ -214,3 +214,23 @@ def test_description(cpu: Cpu, tmp_path: Path) -> None:
     assert told["kind"] == "cpu" and told["torch"] == torch.__version__
     assert told["threads"] == torch.get_num_threads() and told["cores"] >= 1 and told["total_memory"] > 0
     assert None not in Cpu(torch, tmp_path).describe().values()
+
+
+def test_what_the_cpu_has_no_counter_for_is_missing_with_a_reason(cpu: Cpu) -> None:
+    held = 64 << 20
+
+    def call() -> None:
+        torch.empty(held, dtype=torch.uint8)
+
+    peaks = cpu.peak_memory(call)
+    assert added(peaks) == held and peaks.after_allocated == peaks.baseline_allocated
+    assert sorted(peaks.missing) == [
+        "after_reserved",
+        "baseline_reserved",
+        "ooms",
+        "peak_reserved",
+        "requested_peak",
+        "retries",
+    ]
+    with pytest.raises(NotMeasured, match="would slow the call that is timed"):
+        cpu.start_peaks()

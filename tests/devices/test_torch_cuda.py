@@ -59,11 +59,14 @@ def test_peaks_are_absolute_and_reset_before_the_call(tmp_path: Path) -> None:
     def call() -> None:
         torch.cuda.allocate(64)
         torch.cuda.allocate(-64)
+        torch.cuda.retries += 2
 
+    torch.cuda.retries, torch.cuda.ooms = 5, 1
     torch.cuda.log.clear()
     peaks = made.peak_memory(call)
     assert (peaks.baseline_allocated, peaks.peak_allocated, peaks.after_allocated) == (100, 164, 100)
-    assert (peaks.baseline_reserved, peaks.peak_reserved) == (1000, 1000)
+    assert (peaks.baseline_reserved, peaks.peak_reserved, peaks.after_reserved) == (1000, 1000, 1000)
+    assert (peaks.requested_peak, peaks.retries, peaks.ooms) == (144, 2, 0)
     assert not peaks.missing
     assert torch.cuda.log == [("synchronize", 0), ("reset", 0), ("synchronize", 0)]
 
