@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dcu_asv_ext.devices.base import Device, EventTimer, MemoryPeaks, NotMeasured, Usage
+from dcu_asv_ext.devices.cards.source import Reading, Source
 
 from .virtual_device import DeviceFault, VirtualDevice, VirtualStream
 from .virtual_memory import OutOfMemory
@@ -52,9 +53,26 @@ class VirtualEventTimer(EventTimer):
         return [begin.elapsed_time(end) / 1e3 for begin, end in self._pairs[: self._used]]
 
 
+class VirtualCard:
+    """The card of a virtual device as only this process can look at it. looks: how often it was."""
+
+    name = "mem_get_info"
+    interval = 0.01
+    arguments: tuple[str, ...] = ()
+
+    def __init__(self, device: VirtualTorchDevice) -> None:
+        self._device, self.looks = device, 0
+
+    def read(self) -> Reading:
+        self.looks += 1
+        used, total = self._device.card_memory()
+        return Reading(used_bytes=used, total_bytes=total)
+
+
 class VirtualTorchDevice(Device):
     """Several virtual devices of one host, of which the first is the selected one.
 
+    outside: bytes in use on the card that no allocator holds, as a library's workspace or another process's memory.
     missing: metric ("device_time", "peak_allocated", "peak_reserved", "peak_card") -> the reason why this
         device does not measure it.
     """
@@ -70,6 +88,8 @@ class VirtualTorchDevice(Device):
             raise ValueError("the devices must share one host")
         self.missing = dict(missing or {})
         self.used = {0}
+        self.outside = 0
+        self.card = VirtualCard(self)
         self.clock = self.virtual.host.perf_counter
 
     @property
@@ -147,7 +167,11 @@ class VirtualTorchDevice(Device):
 
     def card_memory(self) -> tuple[int, int]:
         self._refuse("peak_card")
-        return self.virtual.memory.reserved, self.virtual.memory.total
+        return self.virtual.memory.reserved + self.outside, self.virtual.memory.total
+
+    def card_source(self) -> Source:
+        self._refuse("peak_card")
+        return self.card
 
     def error_kind(self, error: BaseException) -> str | None:
         if isinstance(error, OutOfMemory):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .first_call import figures
 from .passes import Run
 
 
@@ -12,11 +13,19 @@ def memory(run: Run) -> None:
     if reset is not None:
         reset()
     peaks = run.device.peak_memory(run.call())
-    run.record.memory = {
-        name: value
-        for name, value in vars(peaks).items()
-        if value is not None and name not in ("missing", "method")
-    } | {"method": peaks.method}
+    run.record.memory |= figures(peaks) | {"method": peaks.method}
+    if peaks.missing:
+        run.record.memory["missing"] = dict(peaks.missing)
+    if peaks.peak_allocated is None:
+        _forget_first(run, peaks.missing)
     for metric in ("peak_allocated", "peak_reserved"):
         if run.wants(metric) and getattr(peaks, metric) is None:
             run.record.missing[metric] = peaks.missing.get(metric, "the device does not tell it")
+
+
+def _forget_first(run: Run, reasons: dict[str, str]) -> None:
+    """What the first call read from counters that have proved to count nothing is no measurement either."""
+    first = run.record.memory.get("first", {})
+    for name in reasons.keys() & first.keys():
+        del first[name]
+        first.setdefault("missing", {})[name] = reasons[name]

@@ -13,6 +13,7 @@ from .calls import batched, one_call, reset_of
 from .correctness import Keeper, Kept
 from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
 from .facts import boundary, watch_empty_cache
+from .first_call import FirstCall
 from .request import Options
 from .sampling import (
     MIN_SAMPLES,
@@ -64,11 +65,13 @@ def cold(run: Run) -> None:
     device, call, reset = run.device, run.call(), run.reset()
     if reset is not None:
         reset()
+    memory = FirstCall(device)
     device.synchronize()
     begin = device.clock()
     output = call()
     device.synchronize()
     run.record.times["cold"] = [device.clock() - begin]
+    run.record.memory["first"] = memory.read()
     run.record.boundary = boundary(run.sets, output, reset is not None)
 
 

@@ -1,0 +1,67 @@
+"""What the first call of a process costs in memory, told without touching what it costs in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..devices.base import MEMORY_FIGURES, Device, MemoryPeaks, NotMeasured
+from ..devices.resident import ResidentPeak
+
+#: A source that needs longer between two looks is no place to ask right before a clock starts.
+_QUICK = 0.1
+
+
+class FirstCall:
+    """Made before the first call's clock starts, read after it stopped.
+
+    The counters are torch's own where the device keeps some; the resident set is the whole process's, host memory
+    of every kind in it. The card is looked at before and after.
+    """
+
+    def __init__(self, device: Device, root: Path = Path("/")) -> None:
+        self._missing: dict[str, str] = {}
+        self._card = self._open_card(device)
+        self._card_before = None if self._card is None else self._card.read().used_bytes
+        self._resident = ResidentPeak(root)
+        self._peaks: Callable[[], MemoryPeaks] | None = None
+        try:
+            self._peaks = device.start_peaks()
+        except NotMeasured as missing:
+            self._missing |= dict.fromkeys(MEMORY_FIGURES, missing.reason)
+
+    def _open_card(self, device: Device) -> Any:
+        try:
+            source = device.card_source()
+        except NotMeasured as missing:
+            self._missing["card"] = missing.reason
+            return None
+        if source.interval > _QUICK:
+            self._missing["card"] = f"{source.name} takes too long to be asked beside a clock"
+            return None
+        return source
+
+    def read(self) -> dict[str, Any]:
+        """The figures by name, and under "missing" the reasons for those that have none."""
+        found: dict[str, Any] = {}
+        if self._peaks is not None:
+            peaks = self._peaks()
+            found |= figures(peaks)
+            self._missing |= peaks.missing
+        resident, reasons = self._resident.read()
+        found |= resident
+        self._missing |= reasons
+        if self._card is not None:
+            after = self._card.read().used_bytes
+            if self._card_before is None or after is None:
+                self._missing["card"] = f"{self._card.name} did not tell the card's memory in use"
+            else:
+                found["card"] = {"before": self._card_before, "after": after, "source": self._card.name}
+        return found | ({"missing": self._missing} if self._missing else {})
+
+
+def figures(peaks: MemoryPeaks) -> dict[str, int]:
+    """Those that were measured, by name."""
+    told = {name: getattr(peaks, name) for name in MEMORY_FIGURES}
+    return {name: value for name, value in told.items() if value is not None}
