@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from ..devices.base import Device
 from .arguments import CallArguments
 from .checksum import tensors
 
@@ -63,25 +65,37 @@ def switches() -> dict[str, Any]:
     return found
 
 
+@dataclass
+class Emptied:
+    """Calls of `empty_cache`, and the seconds that they took, synchronised before and after each."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+
 @contextmanager
-def watch_empty_cache() -> Iterator[list[int]]:
-    """Count calls of `empty_cache` by watched code; the one-element list holds the count."""
-    count = [0]
+def watch_empty_cache(device: Device) -> Iterator[Emptied]:
+    """Count and time calls of `empty_cache` by watched code. For calls that are not timed: the clock waits."""
+    found = Emptied()
     modules: tuple[Any, ...] = (torch.cuda, getattr(torch, "accelerator", None))
     places = [one for one in modules if hasattr(one, "empty_cache")]
     originals = [(place, place.empty_cache) for place in places]
 
     def counted(original: Any) -> Any:
         def empty_cache() -> None:
-            count[0] += 1
+            device.synchronize()
+            begin = device.clock()
             original()
+            device.synchronize()
+            found.calls += 1
+            found.seconds += device.clock() - begin
 
         return empty_cache
 
     for place, original in originals:
         place.empty_cache = counted(original)
     try:
-        yield count
+        yield found
     finally:
         for place, original in originals:
             place.empty_cache = original

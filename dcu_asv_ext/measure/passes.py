@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..devices.base import Device, NotMeasured
@@ -12,7 +12,7 @@ from .arguments import CallArguments
 from .calls import batched, one_call, reset_of
 from .correctness import Keeper, Kept
 from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
-from .facts import boundary, watch_empty_cache
+from .facts import Emptied, boundary, watch_empty_cache
 from .first_call import FirstCall
 from .request import Options
 from .sampling import (
@@ -81,19 +81,17 @@ def warm(run: Run) -> None:
     reset = run.reset()
     if run.device.asynchronous:
         call = run.call()
-        with run.device.observe() as usage, watch_empty_cache() as emptied:
+        with run.device.observe() as usage, watch_empty_cache(run.device) as emptied:
             for _ in range(_watched_calls(run)):
+                earlier = replace(emptied)
                 if reset is not None:
                     reset()
                 call()
                 run.device.synchronize()
         run.device.use(usage.devices)
         run.side_streams = usage.streams
-        if emptied[0]:
-            run.record.notes.append(
-                f"the measured call empties the allocator's cache ({emptied[0]} calls of empty_cache): "
-                "every sample pays for growing it again"
-            )
+        if emptied.calls:
+            _keep_emptied(run, emptied, earlier)
         if usage.streams:
             run.record.notes.append(f"{len(usage.streams)} side streams are joined inside each event pair")
     rule = Rule.for_device(run.device, run.options.quick)
@@ -109,6 +107,16 @@ def warm(run: Run) -> None:
     }
     if not done.stable and not run.options.quick:
         run.record.notes.append(f"not stable after {done.calls} warm-up calls")
+
+
+def _keep_emptied(run: Run, emptied: Emptied, earlier: Emptied) -> None:
+    """earlier: as it was before the last watched call, the steadiest of them."""
+    calls, seconds = emptied.calls - earlier.calls, emptied.seconds - earlier.seconds
+    run.record.memory["empty_cache"] = {"calls": calls, "seconds": seconds}
+    run.record.notes.append(
+        f"the measured call empties the allocator's cache ({emptied.calls} calls of empty_cache were watched, "
+        f"{1e3 * seconds:.3g} ms of the last call): every sample pays for that, and for growing it again"
+    )
 
 
 def _watched_calls(run: Run) -> int:

@@ -217,21 +217,31 @@ def test_other_devices_that_the_call_uses_are_synchronised_from_then_on(tmp_path
     assert device.used_indices == {3}
 
 
-def test_emptying_the_cache_inside_the_call_is_noted(tmp_path: Any) -> None:
+def test_emptying_the_cache_inside_the_call_is_noted_with_what_it_costs(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     device = FakeDevice()
-    original = torch.cuda.empty_cache
+
+    def emptied() -> None:
+        device.host(3 * MS)
+
+    monkeypatch.setattr(torch.cuda, "empty_cache", emptied)
 
     def function() -> None:
-        torch.cuda.empty_cache()
         device.kernel(5 * MS)
+        torch.cuda.empty_cache()
+        torch.cuda.empty_cache()
 
     record = run(spec_of(function), device, tmp_path).record
-    assert any(f"{WATCHED_CALLS} calls of empty_cache" in note for note in record.notes)
-    assert torch.cuda.empty_cache is original
+    told = f"({2 * WATCHED_CALLS} calls of empty_cache were watched, 6 ms of the last call)"
+    assert any(told in note for note in record.notes)
+    # The kernel that was still running is not what emptying cost.
+    assert record.memory["empty_cache"] == {"calls": 2, "seconds": pytest.approx(0.006)}
+    assert torch.cuda.empty_cache is emptied
     quiet = run(spec_of(lambda: device.kernel(5 * MS)), device, tmp_path).record
-    assert not any("empty_cache" in note for note in quiet.notes)
+    assert not any("empty_cache" in note for note in quiet.notes) and "empty_cache" not in quiet.memory
 
 
 def test_never_stable_is_noted(tmp_path: Any) -> None:
