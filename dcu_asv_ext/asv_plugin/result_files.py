@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..comparing.facts import asv_facts
-from ..comparing.model import Key, ResultSet, Series
+from ..comparing.model import WORKLOAD, Key, ResultSet, Series
 from ..comparing.reading import Entries, Recorded, read_results, series_of
 from ..evidence.store import SUFFIX, Evidence, evidence_path, iter_lines, parse_line, read
 from ..metrics import METRICS
@@ -255,7 +255,7 @@ def key_of(name: str, about: Mapping[str, Any], params: tuple[str, ...] = ()) ->
     names = tuple(map(str, about.get("param_names") or ()))
     if metric in METRICS and about.get("family", family) == family:
         key = Key(family, metric, params)
-        return key, series_of(key, names)
+        return key, series_of(key, names, str(about.get("kind", WORKLOAD)))
     kind, unit = _ASV_TYPES.get(metric.partition("_")[0], ("value", ""))
     kind, unit = str(about.get("type", kind)), str(about.get("unit", unit))
     return Key(name, kind, params), Series(name, names, unit)

@@ -14,6 +14,10 @@ EVIDENCE, SAMPLES, VALUE = "evidence", "samples", "value"
 OK, MISSING, FAILED = "ok", "missing", "failed"
 
 
+#: Kinds of a benchmark: what users wait for, and a part of it.
+WORKLOAD, MICRO = "workload", "micro"
+
+
 class ComparisonError(Exception):
     """What was asked for cannot be compared; the text says why, and what to do, in one sentence."""
 
@@ -30,13 +34,15 @@ class Key:
 
 @dataclass(frozen=True)
 class Series:
-    """What does not change from commit to commit: asv's name, the parameters' names, unit, direction, exactness."""
+    """What does not change from commit to commit: asv's name, the parameters' names, unit, direction, exactness, and
+    the benchmark's kind."""
 
     asv_name: str
     param_names: tuple[str, ...] = ()
     unit: str = ""
     better: str = "lower"
     exact: bool = False
+    kind: str = WORKLOAD
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class ResultSet:
 
     facts: flat name -> text of what the measurements hung on ("device.product", "software.torch",
     "environment.OMP_NUM_THREADS", ...; comparing/facts.py), of asv's file alone: each side has its own besides.
-    dirty: measured from an uncommitted tree.
+    dirty: measured from an uncommitted tree. records: the evidence's own lines.
     """
 
     machine: str
@@ -92,6 +98,7 @@ class ResultSet:
     date: int = 0
     dirty: bool = False
     notes: list[str] = field(default_factory=list)
+    records: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
 from .facts import merged, record_facts
-from .model import FAILED, MISSING, OK, SAMPLES, VALUE, Key, ResultSet, Round, Series, Side
+from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
 
 NO_ENTRY = "asv's file does not have it: the run was stopped before asv saved"
@@ -91,7 +91,7 @@ def read_results(
             key = Key(group.benchmark, metric, group.params)
             if metric not in METRICS or (match is not None and not match(key)):
                 continue
-            series.setdefault(key, series_of(key, group.names))
+            series[key] = replace(series.get(key) or series_of(key, group.names), kind=group.kind)
             entry = (recorded or {}).get(key)
             rounds = entries.rounds.get(key.benchmark, 1)
             makers[key] = _later(group, metric, entry, rounds, steady)
@@ -108,6 +108,7 @@ def read_results(
         label=commit[:8],
         date=date,
         dirty=any(record.get("dirty") for record in records),
+        records=records,
     )
     if recorded is None and records:
         found.notes.append(
@@ -123,7 +124,7 @@ _SHAPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("params", "times", "batch", "memory", "correctness", "versions"), dict),
     **dict.fromkeys(("device", "software", "switches", "input", "boundary"), dict),
     **dict.fromkeys(("round", "protocol"), int),
-    **dict.fromkeys(("benchmark", "status"), str),
+    **dict.fromkeys(("benchmark", "status", "kind"), str),
     "session": (str, type(None)),
     "metrics": list,
 }
@@ -150,11 +151,11 @@ def is_sound(record: Record) -> bool:
     )
 
 
-def series_of(key: Key, param_names: Sequence[str] = ()) -> Series:
+def series_of(key: Key, param_names: Sequence[str] = (), kind: str = WORKLOAD) -> Series:
     """Of a metric of our own table. Raises KeyError for another's."""
     metric = METRICS[key.metric]
     return Series(
-        f"{key.benchmark}.{key.metric}", tuple(param_names), metric.unit, metric.better, metric.exact
+        f"{key.benchmark}.{key.metric}", tuple(param_names), metric.unit, metric.better, metric.exact, kind
     )
 
 
@@ -194,6 +195,11 @@ class _Group:
     names: tuple[str, ...]
     records: list[Record] = field(default_factory=list)
     facts: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """As the newest measurement was declared."""
+        return str(self.records[-1]["kind"])
 
     def facts_of(self, used: Iterable[Record]) -> dict[str, str]:
         for record in used:

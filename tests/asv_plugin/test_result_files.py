@@ -99,10 +99,12 @@ class TestOurs:
             "rounds": 2,
             "param_names": ["n", "dtype"],
             "type": "time",
+            "kind": "micro",
         }
         folder.describe(**{f"{FAMILY}.latency": about})
         found = load_file(folder.save(commit, results=_ours([1.0, 2.0])))
         assert len(found.sides[LATENCY].rounds) == 2
+        assert found.series[LATENCY].kind == "micro"
         assert found.series[LATENCY].param_names == ("n", "dtype")
 
     def test_evidence_that_contradicts_the_file_is_told(self, folder, commit):

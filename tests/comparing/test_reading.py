@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dcu_asv_ext.comparing.model import EVIDENCE, FAILED, MISSING, OK, SAMPLES, VALUE, Key
+from dcu_asv_ext.comparing.model import EVIDENCE, FAILED, MICRO, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key
 from dcu_asv_ext.comparing.reading import Entries, asv_side, read_results
 from dcu_asv_ext.metrics import PROTOCOL
 from tests.comparing.measured import (
@@ -204,6 +204,7 @@ class TestBadLines:
             {"batch": {"latency": "2"}},
             {"batch": {"latency": None}},
             {"missing": ["latency"]},
+            {"kind": None},
         ],
     )
     def test_a_line_with_the_wrong_things_in_it_is_counted_and_left_out(self, change):
@@ -217,3 +218,12 @@ class TestBadLines:
     def test_a_dirty_tree_is_marked(self):
         assert read([{**record(1), "dirty": True}]).dirty
         assert not read(TWO).dirty
+
+
+class TestWhatABenchmarkIs:
+    def test_its_kind_is_the_newest_record_s(self):
+        assert read(TWO).series[LATENCY].kind == WORKLOAD
+        assert read([record(1), record(2, kind=MICRO)]).series[LATENCY].kind == MICRO
+
+    def test_the_records_are_kept_without_the_unsound(self):
+        assert read([*TWO, {**record(3), "params": "n=1"}]).records == TWO
