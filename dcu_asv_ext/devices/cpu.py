@@ -12,6 +12,7 @@ from typing import Any
 from . import errors, facts
 from .base import Device, EventTimer, MemoryPeaks, NotMeasured, Usage
 from .cpu_memory import NO_COUNTERS_REASON, RESERVED_REASON, cpu_peak_memory, unsupported_reason
+from .host import usable_cores
 from .torch_cuda import torch_facts
 
 _NO_EVENTS = "the CPU has no device events"
@@ -83,19 +84,12 @@ class Cpu(Device):
             "product": facts.cpu_model(self._root) or platform.processor() or None,
             "architecture": platform.machine() or None,
             "total_memory": _physical_memory(),
-            "cores": _usable_cores(),
+            "cores": usable_cores(),
             "threads": _ask(self.torch, "get_num_threads"),
             "interop_threads": _ask(self.torch, "get_num_interop_threads"),
             **torch_facts(self.torch),
         }
         return {name: value for name, value in told.items() if value is not None}
-
-
-def _usable_cores() -> int | None:
-    # The affinity mask is what a container or a batch system leaves to this process.
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
 
 
 def _physical_memory() -> int | None:

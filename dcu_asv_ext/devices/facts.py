@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .base import DeviceUnavailable
 from .dcu import DCU_MODULES, is_dcu, parse_torch_version
@@ -137,7 +138,7 @@ def driver_versions(root: Path = Path("/")) -> dict[str, str]:
     for module in _DRIVER_MODULES:
         folder = root / "sys/module" / module
         if folder.is_dir():
-            found[module] = _first_line(folder / "version")
+            found[module] = read_line(folder / "version")
     return found
 
 
@@ -147,11 +148,11 @@ def toolkit_versions(root: Path = Path("/"), environ: Mapping[str, str] | None =
     found: dict[str, str] = {}
     for folder in (environ.get("DTKROOT"), "/opt/dtk"):
         for name in _DTK_FILES if folder else ():
-            version = _NUMBERED.search(_first_line(_under(root, str(folder)) / ".info" / name))
+            version = _NUMBERED.search(read_line(_under(root, str(folder)) / ".info" / name))
             if version and "dtk" not in found:
                 found["dtk"] = version.group(0)
     for name in ("version", "version-dev"):
-        version = _NUMBERED.search(_first_line(root / "opt/rocm/.info" / name))
+        version = _NUMBERED.search(read_line(root / "opt/rocm/.info" / name))
         if version and "rocm" not in found:
             found["rocm"] = version.group(0)
     return found
@@ -161,7 +162,8 @@ def _under(root: Path, path: str) -> Path:
     return root / path.lstrip("/")
 
 
-def _first_line(path: Path) -> str:
+def read_line(path: Path) -> str:
+    """The first line of a small file, "" where it cannot be read."""
     try:
         return (path.read_text(errors="replace").splitlines() or [""])[0].strip()
     except OSError:
@@ -193,3 +195,21 @@ def card_memory_from_sysfs(address: str, root: Path = Path("/")) -> tuple[int, i
     except (OSError, ValueError):
         return None
     return (used, total) if total > 0 else None
+
+
+def card_facts(address: str, root: Path = Path("/")) -> dict[str, Any]:
+    """Settings of the card at a PCI address, as its driver publishes them; one that it does not tell is absent.
+
+    numa_node; performance_level ("auto", "manual", "high"); power_cap_w.
+    """
+    folder = root / "sys/bus/pci/devices" / address.lower()
+    node = read_line(folder / "numa_node")
+    caps = [read_line(path) for path in sorted(folder.glob("hwmon/hwmon*/power1_cap"))]
+    watts = [int(one) / 1e6 for one in caps if one.isdigit() and int(one) > 0]
+    told = {
+        # -1: the firmware does not say.
+        "numa_node": int(node) if node.isdigit() else None,
+        "performance_level": read_line(folder / "power_dpm_force_performance_level") or None,
+        "power_cap_w": watts[0] if watts else None,
+    }
+    return {name: value for name, value in told.items() if value is not None}

@@ -96,6 +96,8 @@ class TorchCuda(TorchDevice):
             "multiprocessors": getattr(properties, "multi_processor_count", None),
             "warp_size": getattr(properties, "warp_size", None),
             "pci_bus_id": self.address,
+            "visible_addresses": self._visible_addresses(),
+            **self._card_facts(),
             "devices_in_use": list(self._indices),
             "driver": self._driver(),
             "runtime": getattr(version, "hip", None) or getattr(version, "cuda", None),
@@ -104,6 +106,17 @@ class TorchCuda(TorchDevice):
             "visible": facts.visible_devices() or None,
         }
         return {name: value for name, value in told.items() if value is not None}
+
+    def _visible_addresses(self) -> list[str | None] | None:
+        """The PCI address of each visible device, by its logical index; None where torch tells none of them."""
+        found = [pci_address(_properties(self.torch, index)) for index in range(self._device_count())]
+        return found if any(found) else None
+
+    def _card_facts(self) -> dict[str, Any]:
+        # A simulated device's address is made up, and may be that of something else on this bus.
+        if self.address is None or self.simulated:
+            return {}
+        return facts.card_facts(self.address, self._root)
 
     def _driver(self) -> str | None:
         if self.simulated:

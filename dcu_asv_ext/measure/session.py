@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..devices.base import Device, DeviceUnavailable
+from ..devices.host import describe_host
 from ..evidence import caches
 from ..evidence.record import OK, SKIPPED, Measurement
 from ..evidence.software import environment_variables, package_versions
@@ -70,6 +71,7 @@ def _new_record(request: Request) -> Measurement:
         versions=dict(spec.versions),
         started_at=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds"),
         seed=spec.seed(request.params),
+        host=describe_host(),
         software={
             "packages": package_versions(),
             "environment": environment_variables(),

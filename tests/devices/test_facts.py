@@ -136,3 +136,17 @@ def test_card_memory_from_sysfs(tmp_path: Path) -> None:
     assert facts.card_memory_from_sysfs("0000:09:00.0", tmp_path) == (2207744, 68702699520)
     (folder / "mem_info_vram_total").write_text("0\n")
     assert facts.card_memory_from_sysfs("0000:09:00.0", tmp_path) is None
+
+
+def test_settings_of_a_card_from_sysfs(tmp_path: Path) -> None:
+    folder = tmp_path / "sys/bus/pci/devices/0000:0a:00.0"
+    assert facts.card_facts("0000:0A:00.0", tmp_path) == {}
+    (folder / "hwmon/hwmon3").mkdir(parents=True)
+    (folder / "numa_node").write_text("1\n")
+    (folder / "power_dpm_force_performance_level").write_text("manual\n")
+    (folder / "hwmon/hwmon3/power1_cap").write_text("400000000\n")
+    told = facts.card_facts("0000:0A:00.0", tmp_path)
+    assert told == {"numa_node": 1, "performance_level": "manual", "power_cap_w": 400.0}
+    for name, text in {"numa_node": "-1\n", "hwmon/hwmon3/power1_cap": "0\n"}.items():
+        (folder / name).write_text(text)
+    assert facts.card_facts("0000:0A:00.0", tmp_path) == {"performance_level": "manual"}

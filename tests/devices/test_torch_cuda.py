@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -164,6 +165,26 @@ def test_description_without_properties(tmp_path: Path) -> None:
     torch.cuda.get_device_properties = broken
     told = device(tmp_path, torch).describe()
     assert told["kind"] == "hip" and "product" not in told and None not in told.values()
+
+
+def test_description_of_the_card_and_of_those_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "sys/bus/pci/devices/0000:09:00.0"
+    folder.mkdir(parents=True)
+    (folder / "power_dpm_force_performance_level").write_text("high\n")
+    (folder / "numa_node").write_text("3\n")
+    address = {"pci_domain_id": 0, "pci_bus_id": 9, "pci_device_id": 0}
+    torch = torch_21(FakeCuda(**address), hip="6.1")
+    others = {0: SimpleNamespace(**{**address, "pci_bus_id": 5}), 1: torch.cuda.properties}
+    torch.cuda.get_device_properties = others.__getitem__
+    told = device(tmp_path, torch, 1).describe()
+    assert told["visible_addresses"] == ["0000:05:00.0", "0000:09:00.0"]
+    assert told["pci_bus_id"] == told["visible_addresses"][told["index"]]
+    assert (told["performance_level"], told["numa_node"]) == ("high", 3)
+    assert "power_cap_w" not in told
+    unnamed = device(tmp_path, torch_21(hip="6.1")).describe()
+    assert not {"visible_addresses", "performance_level", "numa_node"} & unnamed.keys()
+    simulated = device(tmp_path, torch_21(FakeCuda(product="Simulated DCU", **address), hip="6.1")).describe()
+    assert "performance_level" not in simulated
 
 
 def test_summary_and_seed(tmp_path: Path) -> None:

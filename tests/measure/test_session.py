@@ -51,6 +51,7 @@ def test_a_small_matrix_product_in_full(take: Callable[..., Measured]) -> None:
     assert line["warm_up"]["count"] >= 2 and "stable" in line["warm_up"]
     assert line["switches"]["cache"]["was_empty"] is True
     assert line["device"]["kind"] == "cpu"
+    assert line["host"]["cores"] >= 1 and "container" in line["host"]
 
 
 def test_generators_are_seeded_from_function_and_parameters(take: Callable[..., Measured]) -> None:
