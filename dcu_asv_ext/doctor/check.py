@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..devices.host import container
+
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 STATES = (OK, WARNING, PROBLEM)
 
@@ -70,9 +72,4 @@ class Host:
 
     @property
     def in_container(self) -> bool:
-        if (self.root / ".dockerenv").exists() or (self.root / "run/.containerenv").exists():
-            return True
-        marks = ("docker", "kubepods", "containerd", "libpod", "lxc")
-        return bool(self.environ.get("container")) or any(
-            mark in self.read(f"proc/{process}/cgroup") for process in ("1", "self") for mark in marks
-        )
+        return bool(container(self.root, self.environ))

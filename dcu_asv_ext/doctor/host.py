@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from ..devices.host import governors, usable_cores
 from .check import Check, Group, Host
 
 GROUP = Group("machine")
@@ -63,11 +63,9 @@ def _quota(quota: str, period: str) -> float | None:
 
 
 def check_governor(host: Host) -> Check:
-    folder: Path = host.root / "sys/devices/system/cpu"
-    paths = sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))
-    governors = {host.read(str(path.relative_to(host.root))) for path in paths} - {""}
-    others = sorted(governors - {"performance"})
-    if not governors:
+    found = governors(host.root)
+    others = [one for one in found if one != "performance"]
+    if not found:
         return GROUP.ok("cpu-governor", "This machine does not tell its CPU frequency governor.")
     if not others:
         return GROUP.ok("cpu-governor", "The CPU frequency governor is performance.")
@@ -81,7 +79,7 @@ def check_governor(host: Host) -> Check:
 def check_load(host: Host) -> Check:
     """Work beside the measuring makes its times longer, and those of several threads most."""
     text = host.read("proc/loadavg").split()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores() or 1
     try:
         load = float(text[0])
     except (IndexError, ValueError):

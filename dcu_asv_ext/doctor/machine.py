@@ -12,6 +12,7 @@ from typing import Any
 
 from ..devices import torch_build
 from ..devices.facts import cpu_model, driver_versions, toolkit_versions, visible_devices
+from ..devices.host import usable_cores
 from ..evidence.software import package_versions
 from .check import Host
 
@@ -56,10 +57,3 @@ def describe(host: Host) -> dict[str, Any]:
         "visible_devices": visible_devices(host.environ),
         "tools": find_tools(host),
     }
-
-
-def usable_cores() -> int:
-    """What the affinity mask of a container or batch system leaves to this process."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
