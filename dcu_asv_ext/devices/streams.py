@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .base import Usage
+from .dispatch import Handler, compiles, leaves, operator_mode
 from .events import stream_device
 
 # torch.cuda.StreamContext enters and leaves through torch.cuda.set_stream, so wrapping the function also sees
@@ -53,37 +52,14 @@ class _Watch:
         return watched
 
 
-def _dispatch_mode(watch: _Watch, torch: Any) -> Any:
-    mode: Any = importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode
+def _around(watch: _Watch, tensor_type: type) -> Handler:
+    def watched(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        out = operator(*args, **kwargs)
+        # Inputs count too: a copy to the host runs on the stream of its source.
+        watch.add_devices_of(leaves((args, kwargs, out)), tensor_type)
+        return out
 
-    class Watching(mode):  # type: ignore[misc]
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            kwargs = kwargs or {}
-            out = func(*args, **kwargs)
-            # Inputs count too: a copy to the host runs on the stream of its source.
-            watch.add_devices_of(_leaves((args, kwargs, out)), torch.Tensor)
-            return out
-
-    return Watching()
-
-
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _leaves(item)]
-    return [value]
-
-
-def _compiles() -> bool:
-    """Whether this process has compiled anything with torch.compile.
-
-    Dynamo leaves a frame that it meets under a dispatch mode alone from then on: watched that way, compiled code
-    would be measured as eager code ever after.
-    """
-    utils = sys.modules.get("torch._dynamo.utils")
-    counters = getattr(utils, "counters", None)
-    return bool(counters and sum(counters.get("frames", {}).values()))
+    return watched
 
 
 def _watch_entering(watch: _Watch, stream_type: Any, stack: ExitStack) -> None:
@@ -120,6 +96,6 @@ def observe_streams(
                 setattr(module, name, watch.wrap(function))
                 stack.callback(setattr, module, name, function)
         _watch_entering(watch, getattr(getattr(torch, "cuda", None), "Stream", None), stack)
-        if not _compiles():
-            stack.enter_context(_dispatch_mode(watch, torch))
+        if not compiles():
+            stack.enter_context(operator_mode(torch, _around(watch, torch.Tensor)))
         yield watch.usage

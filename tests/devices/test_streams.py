@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 @pytest.fixture
 def nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests of this process may have compiled something, which makes the watch more careful."""
-    monkeypatch.setattr(streams_module, "_compiles", lambda: False)
+    monkeypatch.setattr(streams_module, "compiles", lambda: False)
 
 
 class Streams:
