@@ -137,6 +137,7 @@ def judge(spec: Spec, kept: list[Kept], output: Any, reference: Any) -> Judgemen
         "non_finite": worst.non_finite,
         "rtol": worst.rtol,
         "atol": worst.atol,
+        "epsilon": worst.epsilon,
         "timed_outputs": [one.number for one in kept],
         "subset": any(one.subset is not None for one in kept),
     }

@@ -79,7 +79,8 @@ def _as_tensor(value: Any) -> torch.Tensor:
 class Difference:
     """largest: max|out-ref|; total: sum|out-ref|; scale: max|ref| over finite elements; count: elements.
 
-    outside: elements beyond atol + rtol*|ref|. non_finite: NaN or infinity on one side only.
+    outside: elements beyond atol + rtol*|ref|. non_finite: NaN or infinity on one side only. epsilon: of the coarsest
+    dtype, relative to 1; 0 where all are whole numbers.
     """
 
     largest: float = 0.0
@@ -90,6 +91,7 @@ class Difference:
     non_finite: int = 0
     rtol: float = 0.0
     atol: float = 0.0
+    epsilon: float = 0.0
 
     def add(self, other: Difference) -> None:
         self.largest = max(self.largest, other.largest)
@@ -99,6 +101,7 @@ class Difference:
         self.outside += other.outside
         self.non_finite += other.non_finite
         self.rtol, self.atol = max(self.rtol, other.rtol), max(self.atol, other.atol)
+        self.epsilon = max(self.epsilon, other.epsilon)
 
     @property
     def right(self) -> bool:
@@ -135,7 +138,11 @@ def compare_tensors(
 ) -> Difference:
     """One pair of tensors of one shape, in float64 (complex128), on the host."""
     relative, absolute = tolerances(out.dtype, ref.dtype)
-    found = Difference(rtol=relative if rtol is None else rtol, atol=absolute if atol is None else atol)
+    found = Difference(
+        rtol=relative if rtol is None else rtol,
+        atol=absolute if atol is None else atol,
+        epsilon=max(map(_epsilon, (out.dtype, ref.dtype))),
+    )
     flat_out, flat_ref = out.reshape(-1), ref.reshape(-1)
     for begin in range(0, flat_out.numel(), CHUNK):
         _compare_piece(found, flat_out[begin : begin + CHUNK].cpu(), flat_ref[begin : begin + CHUNK].cpu())
@@ -145,6 +152,10 @@ def compare_tensors(
 def tolerances(*dtypes: torch.dtype) -> tuple[float, float]:
     known = [TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in dtypes]
     return max(rtol for rtol, _ in known), max(atol for _, atol in known)
+
+
+def _epsilon(dtype: torch.dtype) -> float:
+    return float(torch.finfo(dtype).eps) if dtype.is_floating_point or dtype.is_complex else 0.0
 
 
 def _wide(piece: torch.Tensor) -> torch.Tensor:

@@ -12,6 +12,7 @@ import torch
 
 from ..devices.base import Device
 from ..evidence.record import WRONG
+from ..metrics import NEEDS_REFERENCE
 from .arguments import CallArguments, make_arguments
 from .correctness import Judgement, Kept, judge, judge_check
 from .errors import host_copy
@@ -19,6 +20,10 @@ from .passes import Run
 
 #: Argument sets of which no timed output was kept are judged too, until the pass has taken this long.
 EXTRA_SECONDS = 10.0
+
+
+class NoReference(Exception):
+    """The reference has no result for these parameters; the text is its own."""
 
 
 def seed_everything(seed: int, device: Device) -> None:
@@ -36,8 +41,11 @@ def correctness(run: Run, params: Mapping[str, Any]) -> None:
     run.stage = "the correctness pass"
     wrong: list[str] = []
     if spec.reference is not None:
-        for judgement in _against_reference(run, params):
-            _merge(run, judgement, wrong)
+        try:
+            for judgement in _against_reference(run, params):
+                _merge(run, judgement, wrong)
+        except NoReference as told:
+            _unchecked(run, str(told))
     if spec.check is not None:
         # Sets that no kept sample used are checked too, and what a mutating function makes of fresh inputs.
         if spec.mutates or not run.verdicts or len(run.sets) > 1:
@@ -57,21 +65,40 @@ def inputs_modified(run: Run) -> None:
     run.record.correctness |= {"correct": False, "inputs_modified": True}
 
 
-def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
-    spec = run.spec
-    assert spec.reference is not None
+def _unchecked(run: Run, why: str) -> None:
+    reason = "the reference has no result for these parameters" + (f": {why}" if why else "")
+    run.record.correctness["unchecked"] = reason
+    run.record.missing |= {metric: reason for metric in NEEDS_REFERENCE if run.wants(metric)}
+
+
+def _trusted(run: Run) -> Callable[..., Any]:
+    """The benchmark's reference; NotImplementedError is its word for parameters that it does not cover."""
+    reference = run.spec.reference
+    assert reference is not None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return reference(*args, **kwargs)
+        except NotImplementedError as told:
+            raise NoReference(str(told)) from told
+
+    return call
+
+
+def _against_reference(run: Run, params: Mapping[str, Any]) -> Iterator[Judgement]:
+    """Raises NoReference, after what could be judged."""
+    spec, reference = run.spec, _trusted(run)
     if spec.mutates:
         with fresh_sets(run, params) as ours, fresh_sets(run, params) as theirs:
-            return [
+            for mine, other in zip(ours, theirs, strict=True):
                 # A copy: the output may be the very memory that the next reset, or the next call, writes to.
-                judge(spec, [], host_copy(_output(run, mine)), _output(run, other, spec.reference))
-                for mine, other in zip(ours, theirs, strict=True)
-            ]
-    judgements: list[Judgement] = []
+                yield judge(spec, [], host_copy(_output(run, mine)), _output(run, other, reference))
+        return
+    judged = 0
     begin = run.device.clock()
     for index, arguments in enumerate(run.sets):
         kept = [one for one in run.kept if _set_of(one, run) == index]
-        if judgements and not kept and run.device.clock() - begin > EXTRA_SECONDS:
+        if judged and not kept and run.device.clock() - begin > EXTRA_SECONDS:
             continue
         reset = run.reset([arguments])
         if reset is not None:
@@ -82,12 +109,10 @@ def _against_reference(run: Run, params: Mapping[str, Any]) -> list[Judgement]:
             # The output may be the very memory that the reset writes to.
             output = host_copy(output)
             reset()
-        judgements.append(judge(spec, kept, output, arguments.call(spec.reference)))
-    if len(judgements) < len(run.sets):
-        run.record.notes.append(
-            f"{len(judgements)} of {len(run.sets)} argument sets were judged: calls are long"
-        )
-    return judgements
+        yield judge(spec, kept, output, arguments.call(reference))
+        judged += 1
+    if judged < len(run.sets):
+        run.record.notes.append(f"{judged} of {len(run.sets)} argument sets were judged: calls are long")
 
 
 def _set_of(kept: Kept, run: Run) -> int:

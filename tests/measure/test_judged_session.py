@@ -293,3 +293,36 @@ def test_cold_start_is_asked_after_the_whole_process_used_the_users_caches(
     record = take(lambda: None, cache="shared", metrics=("latency", "cold_start", "process_wall")).record
     assert record.switches["cache"]["was_empty"] is False
     assert "not empty" in record.missing["cold_start"]
+
+
+def test_a_reference_may_cover_some_parameters_only(take: Callable[..., Measured]) -> None:
+    def reference() -> torch.Tensor:
+        raise NotImplementedError("only for n up to 64")
+
+    record = take(lambda: torch.ones(2), reference=reference).record
+    reason = "the reference has no result for these parameters: only for n up to 64"
+    assert record.status == "ok"
+    assert record.correctness == {"unchecked": reason}
+    assert outcome(record.to_dict(), "max_error").reason == reason
+    assert outcome(record.to_dict(), "latency").state == "ok"
+
+
+def test_what_a_partial_reference_did_judge_counts(take: Callable[..., Measured]) -> None:
+    """A wrong first argument set is wrong though the reference gives up at the second."""
+
+    def reference(number: int) -> torch.Tensor:
+        if number == 2:
+            raise NotImplementedError
+        return torch.tensor([0.0])
+
+    sets = Samples([1, 2])
+    record = take(
+        lambda number: torch.tensor([float(number)]), setup=lambda: sets, reference=reference
+    ).record
+    assert record.status.startswith("wrong result: 1 of 1 elements differ")
+
+
+def test_the_rounding_of_the_output_is_recorded(take: Callable[..., Measured]) -> None:
+    for dtype in (torch.float16, torch.float32):
+        record = take(lambda dtype=dtype: torch.ones(2, dtype=dtype), reference=lambda: torch.ones(2)).record
+        assert record.correctness["epsilon"] == pytest.approx(torch.finfo(dtype).eps, rel=1e-5)
