@@ -21,6 +21,7 @@ from ..stats.verdicts import (
 )
 from .differences import check_vary, differences, sentence, together, undeclared
 from .facts import all_facts
+from .identity import agree
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
 
 if TYPE_CHECKING:
@@ -301,6 +302,8 @@ def _history(earlier: Sequence[ResultSet], row: _Row) -> list[list[tuple[float, 
         if past is None or past.state != OK or past.conflict or not past.rounds:
             continue
         if (past.version, past.protocol) != (side.version, side.protocol):
+            continue
+        if not agree(past.identity, side.identity):
             continue
         found.append([each.samples for each in past.rounds])
         if len(found) == HISTORY:

@@ -4,52 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .facts import merged
+from .facts import MATTERS, is_figure, merged, role, span
 from .model import ComparisonError, Difference
 
 UNSET = "(not set)"
 
-#: Facts by which results differ although the code is the same. A name ending in "." stands for all below it.
-_MATTER = (
-    "machine.machine",
-    "machine.arch",
-    "machine.cpu",
-    "machine.num_cpu",
-    "requirement.",
-    "environment.",
-    "switches.",
-    "software.python",
-    "software.implementation",
-    "software.torch",
-    "software.torch_git",
-    "software.dtk",
-    "software.hip",
-    "software.cuda",
-    "software.runtime",
-    "software.toolkit.",
-    "software.triton",
-    "device.kind",
-    "device.simulated",
-    "device.product",
-    "device.architecture",
-    "device.driver",
-    "device.cores",
-    "device.multiprocessors",
-    "device.devices_in_use",
-    "input.",
-    "boundary.",
-)
+#: Readings that lie no further apart than this share of the larger one explain nothing.
+_CLOSE = 0.01
 
-#: Which card of several is no property of the result; that it is another product shows by itself.
-_ONLY_SHOWN = (
-    "environment.DCU_ASV_DEVICE",
-    "environment.HIP_VISIBLE_DEVICES",
-    "environment.CUDA_VISIBLE_DEVICES",
-    "environment.ROCR_VISIBLE_DEVICES",
-    "environment.HCU_VISIBLE_DEVICES",
-    "environment.GPU_DEVICE_ORDINAL",
-)
-
+#: Facts of the host that come with its processor.
+_PROCESSOR = ("sockets", "threads_per_core", "numa_nodes", "governor")
 _TOOLKIT = ("dtk", "hip", "cuda", "toolkit.")
 
 #: Declared (last part of the name) -> facts that go together with it, and count as declared too.
@@ -65,7 +29,7 @@ _TOGETHER: dict[str, tuple[str, ...]] = {
     "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": ("tf32_matmul", "float32_matmul_precision"),
     "float32_matmul_precision": ("tf32_matmul",),
     "tf32_matmul": ("float32_matmul_precision",),
-    "product": ("architecture", "total_memory", "multiprocessors", "cores"),
+    "product": ("architecture", "total_memory", "multiprocessors", "cores", "power_cap_w"),
     "machine": (
         "machine",
         "arch",
@@ -77,8 +41,9 @@ _TOGETHER: dict[str, tuple[str, ...]] = {
         "cores",
         "threads",
         "interop_threads",
+        *_PROCESSOR,
     ),
-    "cpu": ("num_cpu", "product", "cores"),
+    "cpu": ("num_cpu", "product", "cores", *_PROCESSOR),
 }
 
 Facts = Mapping[str, str]
@@ -88,7 +53,8 @@ def differences(before: Facts, after: Facts, vary: Sequence[str] = ()) -> list[D
     """The facts that differ, those that matter first. vary: names that were declared to be the experiment.
 
     A fact that only one side tells is no difference (old results tell less), except an environment variable
-    where both sides tell of theirs. Names are not looked at for sense: `check_vary` does that.
+    where both sides tell of theirs. Volatile facts are none either unless the sides' readings lie apart.
+    Names are not looked at for sense: `check_vary` does that.
     """
     found = []
     both_tell = _tells_environment(before) and _tells_environment(after)
@@ -96,7 +62,7 @@ def differences(before: Facts, after: Facts, vary: Sequence[str] = ()) -> list[D
         one, other = before.get(name), after.get(name)
         if both_tell and name.startswith("environment."):
             one, other = one or UNSET, other or UNSET
-        if one is None or other is None or one == other:
+        if one is None or other is None or one == other or (is_figure(name) and not _apart(one, other)):
             continue
         matters = _matters(name, one, other)
         declared = any(_declares(wanted, name, one, other) for wanted in vary)
@@ -140,10 +106,15 @@ def check_vary(vary: Sequence[str], found: Sequence[Difference], known: Iterable
 def sentence(found: Sequence[Difference]) -> str:
     """Why the two cannot be compared: "the machine changed: device.driver was X, is Y"."""
     first = found[0]
-    machine = first.name.startswith(("machine.", "device."))
+    machine = of_machine(first.name)
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     start = "the machine changed" if machine else "more than the code changed"
     return f"{start}: {first.name} was {first.before}, is {first.after}{more}"
+
+
+def of_machine(name: str) -> bool:
+    """Whether a fact is the machine's, not one of how it was used."""
+    return name.startswith(("machine.", "device.", "host."))
 
 
 def _tells_environment(facts: Facts) -> bool:
@@ -151,11 +122,18 @@ def _tells_environment(facts: Facts) -> bool:
 
 
 def _matters(name: str, before: str, after: str) -> bool:
-    if name in _ONLY_SHOWN:
-        return False
     if name == "software.python" and _minor(before) == _minor(after):
         return False
-    return any(name.startswith(one) if one.endswith(".") else name == one for one in _MATTER)
+    return role(name) == MATTERS
+
+
+def _apart(before: str, after: str) -> bool:
+    """Whether two readings, or ranges of them, do not overlap. Text that is no figure is apart if it differs."""
+    one, other = span(before), span(after)
+    if one is None or other is None:
+        return True
+    gap = max(one[0], other[0]) - min(one[1], other[1])
+    return gap > _CLOSE * max(map(abs, (*one, *other)))
 
 
 def _minor(version: str) -> list[str]:

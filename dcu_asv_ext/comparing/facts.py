@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,19 +10,86 @@ from typing import Any
 #: Facts of the device that are told elsewhere, or that are no property of it.
 _DEVICE_ELSEWHERE = frozenset(
     {"torch", "torch_git", "dtk", "runtime", "toolkits", "visible", "threads", "interop_threads"}
+    | {"visible_addresses"}
 )
+
+#: Of the run's state, and of what was sampled during the latency pass: what may explain a difference.
+_STATE = ("contended", "others")
+_SAMPLED = ("core_clock_mhz", "power_w", "temperature_c")
 
 #: Switches that tell of one measurement, not of how it was set up.
 _OF_ONE_MEASUREMENT = frozenset({"quick", "cache.was_empty", "cache.wrote"})
 
-#: Figures that are never twice the same. Many become a range.
+#: What a fact is to a comparison. MATTERS: results differ by it although the code is the same, so that a series hangs
+#: on it, and a difference forbids the comparison unless it was declared. SHOWN: told beside it. VOLATILE: it
+#: describes a run; it is told where it may explain something.
+MATTERS, SHOWN, VOLATILE = "matters", "shown", "volatile"
+
+#: Name -> role; a name that ends in "." stands for all below it, the longest that fits counts. What no name here
+#: fits is volatile if it reads like a figure of the moment, else shown.
+_ROLES: dict[str, str] = {
+    **dict.fromkeys(
+        ("machine.machine", "machine.arch", "machine.cpu", "machine.num_cpu", "requirement.", "environment."),
+        MATTERS,
+    ),
+    **dict.fromkeys(
+        (
+            "software.python", "software.implementation", "software.torch", "software.torch_git", "software.dtk",
+            "software.hip", "software.cuda", "software.runtime", "software.toolkit.", "software.triton",
+        ),
+        MATTERS,
+    ),
+    **dict.fromkeys(
+        (
+            "device.kind", "device.simulated", "device.product", "device.architecture", "device.driver",
+            "device.cores", "device.multiprocessors", "device.devices_in_use", "device.performance_level",
+            "device.power_cap_w",
+        ),
+        MATTERS,
+    ),
+    **dict.fromkeys(
+        ("host.cpu", "host.sockets", "host.threads_per_core", "host.numa_nodes", "host.governor"), MATTERS
+    ),
+    **dict.fromkeys(("switches.", "input.", "boundary."), MATTERS),
+    # Which card of several is no property of the result; that it is another product shows by itself.
+    **dict.fromkeys(
+        (
+            "environment.DCU_ASV_DEVICE", "environment.HIP_VISIBLE_DEVICES", "environment.CUDA_VISIBLE_DEVICES",
+            "environment.ROCR_VISIBLE_DEVICES", "environment.HCU_VISIBLE_DEVICES", "environment.GPU_DEVICE_ORDINAL",
+        ),
+        SHOWN,
+    ),
+    "state.": VOLATILE,
+    "sampled.": VOLATILE,
+}  # fmt: skip
+
 _FIGURE = re.compile(r"(device|host)\..*(load|clock|temperature|power|utili[sz]ation|used)", re.IGNORECASE)
 _RANGE = re.compile(r"[-+.\de]+( to [-+.\de]+)?")
 
 
+@functools.lru_cache(maxsize=4096)
+def role(name: str) -> str:
+    """MATTERS, SHOWN or VOLATILE."""
+    found = [one for one in _ROLES if (name.startswith(one) if one.endswith(".") else name == one)]
+    if found:
+        return _ROLES[max(found, key=len)]
+    return VOLATILE if _FIGURE.match(name) else SHOWN
+
+
 def is_figure(name: str) -> bool:
     """Whether a fact is a reading (load, clock, temperature, power) rather than a property."""
-    return _FIGURE.match(name) is not None
+    return role(name) == VOLATILE
+
+
+def span(value: str) -> tuple[float, float] | None:
+    """The ends of a figure, or of a range of figures; None for other text."""
+    if not _RANGE.fullmatch(value):
+        return None
+    try:
+        ends = [float(part) for part in value.split(" to ")]
+    except ValueError:
+        return None
+    return min(ends), max(ends)
 
 
 def record_facts(record: Mapping[str, Any]) -> dict[str, str]:
@@ -42,7 +110,10 @@ def record_facts(record: Mapping[str, Any]) -> dict[str, str]:
     found.update({k: v for k, v in switches.items() if k.partition(".")[2] not in _OF_ONE_MEASUREMENT})
     _flatten("input", {"tensors": record["input"].get("tensors"), "sets": record["input"].get("sets")}, found)
     _flatten("boundary", {"inputs_on": record["boundary"].get("inputs_on")}, found)
+    _flatten("host", record.get("host"), found)
     _flatten("host", {k: v for k, v in software.items() if k not in ("packages", "environment")}, found)
+    _flatten("state", _told_of(record.get("state"), _STATE), found)
+    _flatten("sampled.passes.latency", _told_of(of_pass(record, "latency"), _SAMPLED), found)
     return {name: _text(value) for name, value in found.items()}
 
 
@@ -83,11 +154,24 @@ def merged(many: Iterable[Mapping[str, str]]) -> dict[str, str]:
 def _one(name: str, values: list[str]) -> str:
     if len(values) == 1:
         return values[0]
-    if is_figure(name) and all(map(_RANGE.fullmatch, values)):
-        numbers = sorted(float(part) for one in values for part in one.split(" to "))
-        return f"{numbers[0]:g} to {numbers[-1]:g}"
+    spans = [span(one) for one in values] if is_figure(name) else [None]
+    known = [one for one in spans if one is not None]
+    if len(known) == len(spans):
+        return f"{min(low for low, _ in known):g} to {max(high for _, high in known):g}"
     parts = dict.fromkeys(part for one in values for part in one.removeprefix("mixed: ").split("; "))
     return "mixed: " + "; ".join(sorted(parts))
+
+
+def of_pass(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What was sampled of the card during one pass of a record; empty where nothing was."""
+    found: Any = record
+    for key in ("sampled", "passes", name):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _told_of(given: Any, names: Iterable[str]) -> dict[str, Any]:
+    return {name: given.get(name) for name in names} if isinstance(given, Mapping) else {}
 
 
 def _flatten(prefix: str, given: Any, found: dict[str, Any]) -> None:

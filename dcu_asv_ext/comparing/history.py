@@ -7,15 +7,17 @@ import itertools
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
+from .identity import Identity, SetUps
 from .model import EVIDENCE, OK, Key, ResultSet, Series, Side
 
 if TYPE_CHECKING:
     from ..stats import ChangePoint
+    from .set_ups import SetUpChange
 
 #: Values that must follow a change before it is believed, and lie before it.
 MIN_SEGMENT = 5
@@ -38,8 +40,9 @@ class Commit:
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """One series whose values may be compared with each other: of one machine, environment, key, version and
-    protocol. places: indices of the measured commits on the branch, rising; values: one for each of them."""
+    """One series whose values may be compared with each other: of one machine, environment, key, version, protocol
+    and set-up. places: indices of the measured commits on the branch, rising; values: one for each of them.
+    set_up: the facts that it hangs on (comparing/identity.py), as far as its results tell them."""
 
     machine: str
     env: str
@@ -49,6 +52,7 @@ class Timeline:
     values: tuple[float, ...]
     version: str | None = None
     protocol: int | None = None
+    set_up: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def few(self) -> bool:
@@ -152,7 +156,8 @@ class Restart:
 @dataclass
 class HistoryReport:
     """commits: the branch, oldest first. timelines: the series that are told of. chosen: they are not all there are.
-    since: changes up to this commit are left out. notes: sentences on what was left out and why."""
+    since: changes up to this commit are left out. set_ups: where the machine or its set-up became another one.
+    notes: sentences on what was left out and why."""
 
     branch: str
     commits: Sequence[Commit]
@@ -160,13 +165,14 @@ class HistoryReport:
     changes: list[Change] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     restarts: list[Restart] = field(default_factory=list)
+    set_ups: list[SetUpChange] = field(default_factory=list)
     chosen: bool = False
     since: Commit | None = None
     notes: list[str] = field(default_factory=list)
 
 
 def series_of(lines: Iterable[Timeline]) -> dict[tuple[str, str, Key], list[Timeline]]:
-    """The timelines of each (machine, environment, key): one for each version and protocol."""
+    """The timelines of each (machine, environment, key): one for each version, protocol and set-up."""
     found: dict[tuple[str, str, Key], list[Timeline]] = defaultdict(list)
     for line in lines:
         found[line.machine, line.env, line.key].append(line)
@@ -196,11 +202,13 @@ class _Point:
     value: float
     version: str | None
     protocol: int | None
+    identity: Identity | None
 
 
 def timelines(sets: Iterable[ResultSet], places: Mapping[str, int]) -> list[Timeline]:
     """The series of result sets in any order, each set looked at once. places: full hash -> index on the branch;
-    result sets of other commits are left out. A key has one series for each version and protocol of its results."""
+    result sets of other commits are left out. A key has one series for each version, protocol and set-up of its
+    results."""
     points: dict[tuple[str, str, Key], list[_Point]] = defaultdict(list)
     newest: dict[tuple[str, str, Key], tuple[int, Series]] = {}
     for one in sets:
@@ -212,7 +220,7 @@ def timelines(sets: Iterable[ResultSet], places: Mapping[str, int]) -> list[Time
             if value is None:
                 continue
             where = (one.machine, one.env, key)
-            points[where].append(_Point(place, value, side.version, side.protocol))
+            points[where].append(_Point(place, value, side.version, side.protocol, side.identity))
             if where not in newest or newest[where][0] < place:
                 newest[where] = (place, one.series[key])
     return [
@@ -223,22 +231,25 @@ def timelines(sets: Iterable[ResultSet], places: Mapping[str, int]) -> list[Time
             tuple(one.value for one in part),
             version,
             protocol,
+            set_up,
         )
         for where, mine in sorted(points.items())
-        for (version, protocol), part in _parts(mine).items()
+        for version, protocol, set_up, part in _parts(mine)
     ]
 
 
-def _parts(points: list[_Point]) -> dict[tuple[str | None, int | None], list[_Point]]:
-    """In commit order, by version and protocol. A protocol that is not known, since the evidence is lost, is taken to
-    be the one before."""
+def _parts(points: list[_Point]) -> Iterator[tuple[str | None, int | None, dict[str, str], list[_Point]]]:
+    """By version, protocol and set-up, each in commit order. A protocol that is not known, since the evidence is
+    lost, is taken to be the one before."""
     points.sort(key=lambda one: one.place)
     last = next((one.protocol for one in points if one.protocol is not None), None)
-    parts: dict[tuple[str | None, int | None], list[_Point]] = defaultdict(list)
+    set_ups = SetUps()
+    parts: dict[tuple[str | None, int | None, int], list[_Point]] = defaultdict(list)
     for one in points:
         last = last if one.protocol is None else one.protocol
-        parts[one.version, last].append(one)
-    return parts
+        parts[one.version, last, set_ups.number(one.identity)].append(one)
+    for (version, protocol, number), part in parts.items():
+        yield version, protocol, set_ups.facts[number] if set_ups.facts else {}, part
 
 
 def changes_of(line: Timeline) -> list[Change]:
@@ -258,12 +269,14 @@ def changes_of(line: Timeline) -> list[Change]:
 
 
 def restarts(lines: Iterable[Timeline]) -> list[Restart]:
-    """Where a key's next series takes over, oldest first; one that ends before its predecessor does is no restart."""
+    """Where a key's next version or protocol takes over, oldest first; one that ends before its predecessor does is
+    no restart."""
     found: dict[tuple[int, str, str, str], set[str]] = defaultdict(set)
     for (machine, env, key), mine in series_of(lines).items():
         mine.sort(key=lambda line: line.places[0])
         for earlier, later in itertools.pairwise(mine):
-            if later.places[-1] < earlier.places[-1]:
+            same = (earlier.version, earlier.protocol) == (later.version, later.protocol)
+            if same or later.places[-1] < earlier.places[-1]:
                 continue
             what = "protocol" if earlier.version == later.version else "version"
             found[later.places[0], machine, env, what].add(key.benchmark)

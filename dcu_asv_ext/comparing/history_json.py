@@ -6,12 +6,14 @@ from typing import Any
 
 from .as_json import number
 from .history import Change, Event, HistoryReport, Restart, Timeline, series_of, short
-from .history_text import ordered
+from .history_text import Entry, entries_of, ordered
+from .identity import of_facts
+from .set_ups import SetUpChange
 
 
 def to_json(report: HistoryReport, order: str, limit: int = 0, series: bool = False) -> dict[str, Any]:
     """order: of `history_text`. limit: so many changes and events, 0 for all. series: every series' values too."""
-    entries: list[Change | Event] = ordered([*report.changes, *report.events], order)
+    entries = ordered(entries_of(report), order)
     shown = entries[:limit] if limit else entries
     found: dict[str, Any] = {
         "branch": report.branch,
@@ -21,6 +23,7 @@ def to_json(report: HistoryReport, order: str, limit: int = 0, series: bool = Fa
         "too_short": short(report.timelines),
         "changes": [_change(one, report) for one in shown if isinstance(one, Change)],
         "events": [_event(one, report) for one in shown if isinstance(one, Event)],
+        "set_ups": [_set_up(one, report) for one in shown if isinstance(one, SetUpChange)],
         "not_shown": len(entries) - len(shown),
         "restarts": [_restart(one, report) for one in report.restarts],
         "notes": list(report.notes),
@@ -60,7 +63,23 @@ def _event(one: Event, report: HistoryReport) -> dict[str, Any]:
     }
 
 
-def _where(one: Change | Event, report: HistoryReport) -> dict[str, Any]:
+def _set_up(one: SetUpChange, report: HistoryReport) -> dict[str, Any]:
+    return {
+        **_where(one, report),
+        "machine": one.machine,
+        "environment": one.env,
+        "text": one.sentence,
+        "differences": [
+            {"name": each.name, "before": each.before, "after": each.after} for each in one.differences
+        ],
+        "side_by_side": one.beside,
+        "series": len(one.lines),
+        "ratio": number(one.ratio),
+        "members": [_change(member, report) for member in one.members],
+    }
+
+
+def _where(one: Entry, report: HistoryReport) -> dict[str, Any]:
     """range: the change lies after the first of the two commits, and no later than the second."""
     commits = report.commits
     commit = commits[one.place]
@@ -95,6 +114,7 @@ def _timeline(one: Timeline, report: HistoryReport) -> dict[str, Any]:
     return {
         **_name(one),
         "too_short": one.few,
+        "set_up": of_facts(one.set_up).digest if one.set_up else None,
         "commits": [report.commits[place].hash for place in one.places],
         "values": list(one.values),
     }

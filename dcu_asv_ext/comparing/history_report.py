@@ -8,6 +8,7 @@ from . import figures
 from .events import split_events
 from .history import Change, Commit, Event, HistoryReport, Timeline, changes_of, restarts, series_of
 from .model import Key
+from .set_ups import set_up_changes
 
 
 def history_report(
@@ -28,6 +29,7 @@ def history_report(
     alone, events = split_events(lines, [one for line in lines for one in changes_of(line)])
     chosen = [line for line in lines if match is None or match(line.key)]
     within = set(chosen)
+    set_ups = set_up_changes(chosen)
 
     def wanted(one: Change | Event) -> bool:
         return (since is None or one.upto > since) and (kind is None or one.kind == kind)
@@ -43,13 +45,20 @@ def history_report(
             if wanted(one) and not within.isdisjoint(each.timeline for each in one.members)
         ],
         [one for one in restarts(chosen) if since is None or one.place > since],
+        [
+            one
+            for one in set_ups
+            if (since is None or one.place > since)
+            and (kind is None or any(member.kind == kind for member in one.members))
+        ],
         match is not None,
         None if since is None else commits[since],
-        [*notes, *_left_out(chosen)],
+        [*notes, *_left_out(chosen, bool(set_ups))],
     )
 
 
-def _left_out(lines: Sequence[Timeline]) -> Iterator[str]:
+def _left_out(lines: Sequence[Timeline], several: bool) -> Iterator[str]:
+    """several: there are series of more than one set-up."""
     odd = [
         line
         for mine in series_of(lines).values()
@@ -60,7 +69,8 @@ def _left_out(lines: Sequence[Timeline]) -> Iterator[str]:
     if odd:
         values = figures.count(sum(len(line.values) for line in odd), "value")
         series = figures.count(len(odd), "series", "series")
-        yield f"Not looked at: {values} of another version or protocol than most of their series have ({series})."
+        what = "version, protocol or set-up" if several else "version or protocol"
+        yield f"Not looked at: {values} of another {what} than most of their series have ({series})."
     negative = [line for line in lines if line.negative]
     if negative:
         names = ", ".join(dict.fromkeys(line.series.asv_name or line.key.benchmark for line in negative[:3]))

@@ -13,6 +13,7 @@ from typing import TypeVar
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from . import figures
 from .history import FEWEST, Change, Event, HistoryReport, Timeline, series_of, short
+from .set_ups import SetUpChange
 from .sparkline import BLOCKS, sparkline, squeeze, window
 
 #: Orders: newest first, or largest change first.
@@ -34,7 +35,8 @@ _GAP = "  "
 _MEMBER = "with it"
 _COLOURS = {REGRESSION: "31", IMPROVEMENT: "32"}
 
-_Entry = TypeVar("_Entry", bound=Change | Event)
+Entry = Change | Event | SetUpChange
+_Entry = TypeVar("_Entry", bound=Entry)
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Style:
 
 def render(report: HistoryReport, style: Style) -> str:
     """The whole page, without a newline at its end."""
-    entries: list[Change | Event] = ordered([*report.changes, *report.events], style.order)
+    entries = ordered(entries_of(report), style.order)
     shown = entries[: style.limit] if style.limit else entries
     page = _Page(report, style, list(_told(shown, report.chosen)))
     lines = [*_summary(report, style), ""]
@@ -66,22 +68,30 @@ def render(report: HistoryReport, style: Style) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def ordered(entries: Sequence[_Entry], order: str) -> list[_Entry]:
-    """Newest or largest first; at one commit events first, then regressions, then improvements, largest first."""
+def entries_of(report: HistoryReport) -> list[Entry]:
+    return [*report.changes, *report.events, *report.set_ups]
 
-    def weight(one: Change | Event) -> tuple[float, ...]:
-        rank = 2 if isinstance(one, Event) else int(one.kind == REGRESSION)
+
+def ordered(entries: Sequence[_Entry], order: str) -> list[_Entry]:
+    """Newest or largest first; at one commit the set-up first, then events, regressions and improvements, largest
+    first."""
+
+    def weight(one: Entry) -> tuple[float, ...]:
+        if isinstance(one, SetUpChange):
+            rank = 3
+        else:
+            rank = 2 if isinstance(one, Event) else int(one.kind == REGRESSION)
         return (one.size,) if order == SIZE else (one.place, rank, one.size)
 
     return sorted(entries, key=weight, reverse=True)
 
 
-def _told(entries: Sequence[Change | Event], chosen: bool) -> Iterator[Change]:
+def _told(entries: Sequence[Entry], chosen: bool) -> Iterator[Change]:
     """Everything that has a line with figures."""
     for one in entries:
         if isinstance(one, Change):
             yield one
-        elif chosen:
+        elif chosen or isinstance(one, SetUpChange):
             yield from one.members
 
 
@@ -116,6 +126,8 @@ def _counts(report: HistoryReport) -> str:
         figures.count(kinds.count(IMPROVEMENT), IMPROVEMENT),
         figures.count(len(report.events), "machine event"),
     ]
+    if report.set_ups:
+        told.append(figures.count(len(report.set_ups), "change of the set-up", "changes of the set-up"))
     pending = sum(one.pending for one in report.changes) + sum(one.pending for one in report.events)
     return f"{', '.join(told)}{f' ({pending} of them pending)' if pending else ''}"
 
@@ -138,7 +150,7 @@ class _Page:
             room = style.width - used - len(_GAP)
         self.drawn = min(max(room - 1, _FEWEST_DRAWN), _MOST_DRAWN)
 
-    def group(self, entries: Sequence[Change | Event]) -> Iterator[str]:
+    def group(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Everything at one commit, below the commit's own line."""
         commit = self.report.commits[entries[0].place]
         line = f"{_day(commit.date)}  {commit.short}  {figures.printable(commit.subject)}"
@@ -149,17 +161,19 @@ class _Page:
             yield from _wrapped(self._range(entries[0]), self.style, _GAP)
         for one in entries:
             notes = [] if shared else [self._range(one)]
-            if one.pending:
+            if not isinstance(one, SetUpChange) and one.pending:
                 notes.append(f"pending: {_pending(one)}")
             if isinstance(one, Event):
                 yield from self._event(one)
+            elif isinstance(one, SetUpChange):
+                yield from self._set_up(one)
             else:
                 yield from self._change(one, one.kind)
             told = "; ".join(note for note in notes if note)
             if told:
                 yield from _wrapped(told, self.style, _GAP * 2)
 
-    def _range(self, one: Change | Event) -> str:
+    def _range(self, one: Entry) -> str:
         number = one.upto - one.after
         if number <= 1:
             return ""
@@ -197,8 +211,27 @@ class _Page:
         )
         if self.report.chosen:
             mine = set(self.report.timelines)
-            for member in ordered([each for each in one.members if each.timeline in mine], SIZE)[:_NAMED]:
-                yield from self._change(member, _MEMBER)
+            yield from self._members([each for each in one.members if each.timeline in mine])
+
+    def _set_up(self, one: SetUpChange) -> Iterator[str]:
+        where = f" on {one.machine}, {one.env}" if self.several else ""
+        lines = figures.count(len(one.lines), "series", "series")
+        if one.beside:
+            what = f"{lines} of it, beside those of the set-up before"
+        else:
+            what = f"{lines} {'begins' if len(one.lines) == 1 else 'begin'} anew"
+        if one.ratio is not None:
+            ratios = [member.point.ratio for member in one.members]
+            what += (
+                f"; {len(ratios):,} moved with it, by {figures.ratio(one.ratio)} in the middle, "
+                f"{figures.ratio(min(ratios))} to {figures.ratio(max(ratios))}"
+            )
+        yield from _wrapped(f"{one.sentence}{where}; {what}", self.style, _GAP)
+        yield from self._members(one.members)
+
+    def _members(self, members: Sequence[Change]) -> Iterator[str]:
+        for member in ordered(members, SIZE)[:_NAMED]:
+            yield from self._change(member, _MEMBER)
 
     def _kind(self, kind: str) -> str:
         text = f"{kind:<{_KIND}}"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..stats.verdicts import NOT_COMPARABLE, Comparison
+
+if TYPE_CHECKING:
+    from .identity import Identity
 
 #: Where a side's rounds come from, best first.
 EVIDENCE, SAMPLES, VALUE = "evidence", "samples", "value"
@@ -64,7 +67,8 @@ class Side:
     """One key on one side. state: "ok", "missing" or "failed", with a reason for the last two.
 
     value: asv's own figure, None where it has none. source: where the rounds come from.
-    facts: what these rounds hung on (comparing/facts.py). conflict: why evidence and asv's file cannot both be true.
+    facts: what these rounds hung on (comparing/facts.py). identity: their set-up, None where nothing tells it.
+    conflict: why evidence and asv's file cannot both be true.
     """
 
     rounds: tuple[Round, ...] = ()
@@ -77,6 +81,7 @@ class Side:
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     conflict: str = ""
+    identity: Identity | None = None
 
 
 @dataclass

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
 from .facts import merged, record_facts
+from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
 
@@ -128,6 +129,8 @@ _SHAPES: dict[str, type | tuple[type, ...]] = {
     "session": (str, type(None)),
     "metrics": list,
 }
+#: Of those that may be left out.
+_OPTIONAL_SHAPES = ("missing", "host", "state", "sampled")
 _NUMBERS = {int, float, type(None)}
 
 
@@ -135,7 +138,7 @@ def is_sound(record: Record) -> bool:
     """Whether a line that has evidence's fields also has what belongs into them."""
     if not all(isinstance(record[name], kind) for name, kind in _SHAPES.items()):
         return False
-    if not isinstance(record.get("missing", {}), dict):
+    if not all(isinstance(record.get(name, {}), dict) for name in _OPTIONAL_SHAPES):
         return False
     texts = [*record["params"].values(), *record["metrics"]]
     figures = [
@@ -195,6 +198,8 @@ class _Group:
     names: tuple[str, ...]
     records: list[Record] = field(default_factory=list)
     facts: dict[int, dict[str, str]] = field(default_factory=dict)
+    identities: dict[int, Identity] = field(default_factory=dict)
+    make_identity: Identities = field(default_factory=Identities)
 
     @property
     def kind(self) -> str:
@@ -206,6 +211,12 @@ class _Group:
             if id(record) not in self.facts:
                 self.facts[id(record)] = record_facts(record)
         return merged(self.facts[id(record)] for record in used)
+
+    def identity_of(self, used: Sequence[Record]) -> Identity | None:
+        for record in used:
+            if id(record) not in self.identities:
+                self.identities[id(record)] = self.make_identity.of(record)
+        return together(self.identities[id(record)] for record in used)
 
 
 def _grouped(records: Sequence[Record]) -> dict[tuple[str, tuple[str, ...]], _Group]:
@@ -263,6 +274,7 @@ def _evidence_side(group: _Group, metric: str, entry: Recorded | None, asv_round
         protocol=protocols[-1],
         notes=tuple(notes),
         facts=group.facts_of(records) if steady else {},
+        identity=group.identity_of(records),
         conflict=f"its rounds were measured by different protocols ({protocols})" if protocols[1:] else "",
     )
 

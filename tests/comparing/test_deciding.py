@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dcu_asv_ext.comparing.deciding import HISTORY, interleaved, report
+from dcu_asv_ext.comparing.identity import of_facts
 from dcu_asv_ext.comparing.model import FAILED, MISSING, ComparisonError, Key, Series, Side
 from dcu_asv_ext.stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSION
 from tests.comparing.measured import results, side
@@ -293,6 +294,17 @@ class TestHistory:
         for one, change in zip(changed, ({"version": "2"}, {"protocol": 2}, {"state": FAILED}), strict=True):
             one.sides = {key: replace(one.sides[key], **change)}
         assert self._ask(given, runs + changed) == [3.0]
+
+    def test_only_runs_of_the_same_set_up_lend_their_noise(self, given):
+        """Two thread counts are not one series; a run that does not tell its set-up is believed to be of it."""
+        eight, four = (of_facts({"switches.threads": number}) for number in ("8", "4"))
+        runs = self._runs({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})
+        key = Key("f", "latency")
+        for one, identity in zip(runs, (eight, four, None, eight), strict=True):
+            one.sides = {key: replace(one.sides[key], identity=identity)}
+        before = results({"f": replace(BASE, identity=eight)}, "x")
+        report([before], [results({"f": replace(SAME, identity=four)}, "y")], history=runs)
+        assert given["history"] == [[1.0, 3.0, 4.0]]
 
     def test_no_more_than_the_newest_fifty(self, given):
         runs = [

@@ -32,7 +32,8 @@ def test_equal_facts_have_no_difference():
     [
         "machine.cpu", "machine.machine", "device.product", "device.driver", "software.torch", "software.dtk",
         "software.hip", "software.cuda", "software.toolkit.dtk", "environment.MIOPEN_FIND_MODE", "switches.threads",
-        "switches.tf32_matmul", "requirement.torch", "input.tensors",
+        "switches.tf32_matmul", "requirement.torch", "input.tensors", "host.cpu", "host.governor",
+        "device.performance_level", "device.power_cap_w",
     ],
 )  # fmt: skip
 def test_what_changes_results_forbids_the_comparison(name):
@@ -44,7 +45,8 @@ def test_what_changes_results_forbids_the_comparison(name):
     [
         "software.numpy", "software.asv", "host.load_1min", "device.temperature_c", "device.index",
         "device.pci_bus_id", "machine.ram", "machine.os", "environment.HIP_VISIBLE_DEVICES",
-        "environment.DCU_ASV_DEVICE",
+        "environment.DCU_ASV_DEVICE", "host.kernel", "host.container", "device.numa_node", "state.contended",
+        "state.others.count", "sampled.passes.latency.core_clock_mhz", "device.never_seen_before",
     ],
 )  # fmt: skip
 def test_what_hardly_does_is_only_shown(name):
@@ -151,4 +153,31 @@ def test_the_sentence_names_the_fact_and_says_whether_it_is_the_machine_s():
     assert sentence([driver]) == "the machine changed: device.driver was 6.3, is 6.4"
     assert (
         sentence([torch, driver]) == "more than the code changed: software.torch was 2.4, is 2.5 (and 1 more)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [("0.5 to 3", "1 to 2", False), ("0.5 to 3", "4", True), ("1400", "1410", False), ("1400", "1200", True)],
+)
+def test_a_reading_is_told_where_the_sides_lie_apart(before, after, told):
+    name = "sampled.passes.latency.core_clock_mhz"
+    assert _names(differences({name: before}, {name: after})) == ([name] if told else [])
+    assert not differences({name: before}, {name: after}) or not undeclared(
+        differences({name: before}, {name: after})
+    )
+
+
+def test_another_machine_comes_with_its_governor():
+    before = {"machine.machine": "a", "host.governor": "performance", "host.cpu": "X", "host.numa_nodes": "1"}
+    after = {"machine.machine": "b", "host.governor": "powersave", "host.cpu": "Y", "host.numa_nodes": "8"}
+    assert undeclared(differences(before, after, ["machine"])) == []
+    assert _names(undeclared(differences(before, {**before, "host.governor": "powersave"}, []))) == [
+        "host.governor"
+    ]
+
+
+def test_the_governor_is_the_machine_s():
+    assert sentence([Difference("host.governor", "performance", "powersave", True)]) == (
+        "the machine changed: host.governor was performance, is powersave"
     )

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from dcu_asv_ext.comparing.facts import all_facts, asv_facts, is_figure, merged, record_facts
+import pytest
+
+from dcu_asv_ext.comparing.facts import (
+    MATTERS,
+    SHOWN,
+    VOLATILE,
+    all_facts,
+    asv_facts,
+    is_figure,
+    merged,
+    record_facts,
+    role,
+    span,
+)
 from tests.comparing.measured import record
 
 
@@ -98,3 +111,70 @@ def test_many_become_one_text():
 def test_readings_are_told_from_properties():
     assert is_figure("device.clock_mhz") and is_figure("device.temperature_c") and is_figure("host.load_1min")
     assert not is_figure("device.product") and not is_figure("environment.POWER")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("host.governor", MATTERS),
+        ("device.performance_level", MATTERS),
+        ("device.power_cap_w", MATTERS),
+        ("environment.OMP_NUM_THREADS", MATTERS),
+        ("host.kernel", SHOWN),
+        ("host.container", SHOWN),
+        ("host.cores", SHOWN),
+        ("host.memory_total", SHOWN),
+        ("device.numa_node", SHOWN),
+        ("environment.HIP_VISIBLE_DEVICES", SHOWN),
+        ("device.heard_of_for_the_first_time", SHOWN),
+        ("of_no_group", SHOWN),
+        ("host.load_1min", VOLATILE),
+        ("state.contended", VOLATILE),
+        ("state.before.power_w", VOLATILE),
+        ("sampled.anything", VOLATILE),
+        ("device.clock_mhz", VOLATILE),
+    ],
+)
+def test_what_a_fact_is_to_a_comparison(name, expected):
+    assert role(name) == expected
+
+
+def test_the_machine_and_what_it_was_like_are_facts_too():
+    given = record(
+        device={"kind": "hip", "visible_addresses": ["0000:09:00.0"], "performance_level": "high"},
+        host={"cpu": "EPYC", "governor": "performance", "container": "docker"},
+        state={
+            "contended": True,
+            "others": {"count": 2, "mib": 512},
+            "before": {"used_bytes": 5},
+            "load_1min": 3,
+        },
+        sampled={
+            "passes": {"latency": {"core_clock_mhz": 1400.0, "readings": 9}, "memory": {"power_w": 9.0}},
+            "times": [0.0],
+        },
+    )
+    found = record_facts(given)
+    told = {name: value for name, value in found.items() if name.startswith(("host.", "state.", "sampled."))}
+    assert told == {
+        "host.cpu": "EPYC",
+        "host.governor": "performance",
+        "host.container": "docker",
+        "host.load_1min": "0.5",
+        "state.contended": "on",
+        "state.others.count": "2",
+        "state.others.mib": "512",
+        "sampled.passes.latency.core_clock_mhz": "1400",
+    }
+    assert found["device.performance_level"] == "high"
+    assert not any("address" in name for name in found)
+
+
+@pytest.mark.parametrize("bad", [[], "text", {"passes": []}, {"passes": {"latency": [1]}}])
+def test_what_was_sampled_in_another_shape_is_no_fact(bad):
+    assert not any(name.startswith("sampled") for name in record_facts({**record(), "sampled": bad}))
+
+
+def test_ends_of_a_figure():
+    assert span("3") == (3.0, 3.0) and span("5 to 3") == (3.0, 5.0) and span("-1e3") == (-1000.0, -1000.0)
+    assert span("300 W") is None and span("e") is None and span("mixed: 1; 2") is None

@@ -86,6 +86,30 @@ class TestSteadyState:
         assert latency_side([record(1, self.SLOW)], steady=False).rounds[0].samples == self.SLOW
 
 
+class TestIdentity:
+    @pytest.mark.parametrize("steady", [True, False])
+    def test_a_side_knows_its_set_up_also_in_a_history(self, steady):
+        four = {"threads": 4}
+        sides = [latency_side([record(1, switches=one)], steady=steady) for one in (four, {"threads": 8})]
+        assert [one.identity.facts["switches.threads"] for one in sides] == ["4", "8"]
+
+    def test_it_is_that_of_the_rounds_that_are_used(self):
+        four = {"threads": 4}
+        both = [record(1, switches=four, session="old"), record(1), record(2, session="s1")]
+        assert latency_side(both, steady=False).identity.facts["switches.threads"] == "8"
+        mixed = [record(1, switches=four), record(2)]
+        assert latency_side(mixed, steady=False).identity.facts["switches.threads"] == "mixed: 4; 8"
+
+    def test_asv_s_file_alone_tells_none(self):
+        assert read([], {LATENCY: recorded((1.0, 2.0))}).sides[LATENCY].identity is None
+
+    @pytest.mark.parametrize("name", ["host", "state", "sampled"])
+    def test_a_line_whose_machine_is_no_mapping_is_not_evidence(self, name):
+        found = read([record(1), {**record(2), name: ["?"]}])
+        assert len(found.sides[LATENCY].rounds) == 1
+        assert "lines that could not be read: 1" in found.notes[-1]
+
+
 class TestAsvAndEvidence:
     def test_evidence_that_contradicts_asv_s_file_is_told_with_the_figures(self):
         side = latency_side(TWO, recorded((1.0, 2.0, 3.0, 7.0)))
