@@ -21,12 +21,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#@])")
 
 
 def render(report: Report) -> str:
-    before, after = (_code(showing.short(sets)) for sets in (report.before, report.after))
+    before, after = (code(showing.short(sets)) for sets in (report.before, report.after))
     view = showing.verdicts(report, everything=True)
     lines = [
         f"### Performance: {before} → {after}",
         "",
-        f"**{_plain(showing.summary(report) or 'nothing to compare')}**",
+        f"**{plain(showing.summary(report) or 'nothing to compare')}**",
         "",
         *_sides(report),
         *_notes(report),
@@ -40,14 +40,14 @@ def render(report: Report) -> str:
 
 
 def _sides(report: Report) -> Iterator[str]:
-    yield f"before: {_plain(showing.side_name(report.before))}<br>"
-    yield f"after: {_plain(showing.side_name(report.after))}"
+    yield f"before: {plain(showing.side_name(report.before))}<br>"
+    yield f"after: {plain(showing.side_name(report.after))}"
     yield ""
 
 
 def _notes(report: Report) -> Iterator[str]:
     for note in dict.fromkeys(report.notes):
-        yield f"> {_plain(note)}"
+        yield f"> {plain(note)}"
         yield ""
 
 
@@ -57,7 +57,7 @@ def _differences(report: Report) -> Iterator[str]:
         yield ""
         return
     rows = [
-        f"| {_code(one.name)} | {_code(one.before)} | {_code(one.after)} | {what} |"
+        f"| {code(one.name)} | {code(one.before)} | {code(one.after)} | {what} |"
         for one in report.differences
         for what in ["declared: the experiment" if one.declared else "not declared" if one.matters else ""]
     ]
@@ -70,7 +70,7 @@ def _differences(report: Report) -> Iterator[str]:
 def _refusal(report: Report) -> Iterator[str]:
     if not report.refused:
         return
-    yield f"> **Not comparable:** {_plain(showing.refusal(report))}"
+    yield f"> **Not comparable:** {plain(showing.refusal(report))}"
     yield ""
     view = showing.advice(report)
     lines = [*_table(view.lines, report), *_bullets([line for fold in view.folds for line in fold.lines])]
@@ -98,12 +98,12 @@ def _rest(view: View, report: Report) -> Iterator[str]:
 def _bullets(lines: Sequence[Line], counted: bool = False) -> Iterator[str]:
     """counted: the verdict too, where no heading tells it."""
     for fold in showing.folds(lines):
-        yield f"- {_plain(f'{fold.word}: {fold.text()}' if counted else fold.text())}"
+        yield f"- {plain(f'{fold.word}: {fold.text()}' if counted else fold.text())}"
     yield ""
 
 
 def _folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
-    yield f"<details><summary>{_plain(summary)}</summary>"
+    yield f"<details><summary>{plain(summary)}</summary>"
     yield ""
     yield from lines
     yield "</details>"
@@ -130,9 +130,9 @@ def _table(lines: Sequence[Line], report: Report) -> Iterator[str]:
 def _cells(line: Line) -> Iterator[str]:
     row, found = line.row, line.comparison
     yield f"**{line.word}**" if line.verdict in _OPEN and not line.advice else line.word
-    yield _code(showing.name(row))
-    yield _plain(row.key.metric)
-    yield from (_plain(text) for text in figures.pair(*line.levels, row.series.unit))
+    yield code(showing.name(row))
+    yield plain(row.key.metric)
+    yield from (plain(text) for text in figures.pair(*line.levels, row.series.unit))
     if found is None:
         yield figures.NOTHING
         yield figures.NOTHING
@@ -144,7 +144,7 @@ def _cells(line: Line) -> Iterator[str]:
 
 def _last(line: Line, report: Report) -> str:
     mark = showing.CHANCE if showing.by_chance(line, report) else ""
-    return _plain(showing.needed(line) + mark or showing.reason(line))
+    return plain(showing.needed(line) + mark or showing.reason(line))
 
 
 def _footnotes(report: Report) -> Iterator[str]:
@@ -155,15 +155,15 @@ def _footnotes(report: Report) -> Iterator[str]:
         f"Steady state: {left_out}" if left_out else "",
         f"Rule: {showing.rule(report)}",
     ]
-    yield "<br>\n".join(_plain(note) for note in notes if note)
+    yield "<br>\n".join(plain(note) for note in notes if note)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that no Markdown renders as anything else, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """A code span, also in a table and with backticks inside."""
     text = " ".join(text.split())
     if not text:
