@@ -32,7 +32,8 @@ _ASV_TYPES = {
     "track": ("track", "unit"),
 }
 
-_NO_RESULTS = frozenset({"machine.json", "benchmarks.json"})
+#: Files of asv beside the results.
+NO_RESULTS = frozenset({"machine.json", "benchmarks.json"})
 _COMMIT = re.compile(r'"commit_hash":\s*"([^"]+)"')
 _START = re.compile(r'\{"benchmark":\s*("[^"\\]*"),\s*"params":\s*(\{[^{}]*\})')
 _DATE = re.compile(r'"date":\s*(\d+)')
@@ -85,16 +86,20 @@ class ResultFile:
 
 def load_file(path: str | os.PathLike[str], *, match: Match | None = None, steady: bool = True) -> ResultSet:
     """One asv result file with the evidence beside it, or an evidence file alone. Raises ResultsError."""
+    file = file_of(path)
+    return read_file(file, load_benchmarks(Path(path).resolve().parent.parent), match=match, steady=steady)
+
+
+def file_of(path: str | os.PathLike[str]) -> ResultFile:
+    """The two files of one stem, of which either is named. Raises ResultsError where there is no such file."""
     place = Path(path)
     if not place.is_file():
         raise ResultsError(f"there is no file {place}")
     if place.name.endswith(SUFFIX):
         result = place.with_name(place.name[: -len(SUFFIX)] + ".json")
-        file = ResultFile(result if result.is_file() else None, place)
-    else:
-        evidence = evidence_path(place)
-        file = ResultFile(place, evidence if evidence.is_file() else None)
-    return read_file(file, load_benchmarks(place.resolve().parent.parent), match=match, steady=steady)
+        return ResultFile(result if result.is_file() else None, place)
+    evidence = evidence_path(place)
+    return ResultFile(place, evidence if evidence.is_file() else None)
 
 
 def read_file(
@@ -177,7 +182,7 @@ def list_files(folder: Path) -> list[ResultFile]:
     for entry in sorted(os.scandir(folder), key=lambda one: one.name):
         if entry.name.endswith(SUFFIX):
             evidence[entry.name[: -len(SUFFIX)]] = Path(entry.path)
-        elif entry.name.endswith(".json") and entry.name not in _NO_RESULTS:
+        elif entry.name.endswith(".json") and entry.name not in NO_RESULTS:
             results[entry.name[: -len(".json")]] = Path(entry.path)
     return [ResultFile(results.get(stem), evidence.get(stem)) for stem in sorted({*results, *evidence})]
 
