@@ -18,6 +18,7 @@ from asv.benchmarks import Benchmarks
 from asv.commands import asv_profiling, compare, continuous, find, publish, run
 from asv.environment import ExistingEnvironment, get_environments
 from asv.plugins import regressions
+from asv.repo import get_repo
 from asv.results import Results
 from asv.runner import ForkServer, Spawner
 
@@ -358,7 +359,11 @@ def _publish_run(original: Any) -> Any:
                     f"dcu-asv: {len(found)} result files hold figures of a simulated device (the first: {found[0]}); "
                     'they are no measurements. Remove them, or set "dcu": {"publish_simulated": true}.'
                 )
-        with steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None):
+
+        def revisions(commits: set[str]) -> Any:
+            return get_repo(conf).get_revisions(commits)
+
+        with steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None, revisions):
             return original(cls, conf, *args, **kwargs)
 
     return run

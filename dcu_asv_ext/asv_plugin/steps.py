@@ -18,11 +18,14 @@ from asv import graph as asv_graph
 from asv.console import log
 
 from ..comparing.history import MIN_SEGMENT
+from ..comparing.identity import SetUps
 from .regressing import Step, find_regressions
 
 if TYPE_CHECKING:
+    from ..comparing.identity import Identity
     from ..comparing.model import Key, Series
     from ..stats.changes import ChangePoint
+    from .published_set_ups import Place, Revisions
 
 _ASVS_OWN = '"dcu": {"verdict": "asv"}'
 #: Series given to a process of asv's pool at a time.
@@ -34,7 +37,8 @@ class _Line:
     """One line of a graph: value by revision, without what is missing.
 
     key, series: as `dcu-asv history` knows it. starts: revisions at which a step begins. machine: those of them that
-    the machine made.
+    the machine made; moved: at which its set-up is known to have changed. set_ups: what each value hung on, as far as
+    it is known.
     """
 
     key: Key
@@ -42,17 +46,29 @@ class _Line:
     values: dict[int, float] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     machine: set[int] = field(default_factory=set)
+    moved: set[int] = field(default_factory=set)
+    set_ups: Mapping[int, Identity] = field(default_factory=dict)
 
     @property
     def negative(self) -> bool:
         return any(value < 0 for value in self.values.values())
+
+    def other_set_ups(self) -> list[int]:
+        """Places among the values at which the set-up is another one than before."""
+        known = SetUps()
+        numbers = [known.number(self.set_ups.get(one)) for one in self.values]
+        return [place for place in range(1, len(numbers)) if numbers[place] != numbers[place - 1]]
 
     def steps(self) -> list[Step]:
         revisions = list(self.values)
         edges = [0, *(bisect_left(revisions, one) for one in self.starts), len(revisions)]
         higher = self.series.better == "higher"
         return [
-            Step(_figures(self.values, revisions[left:right]), higher, revisions[left] in self.machine)
+            Step(
+                _figures(self.values, revisions[left:right]),
+                higher,
+                revisions[left] in self.machine | self.moved,
+            )
             for left, right in itertools.pairwise(edges)
             if left < right
         ]
@@ -66,19 +82,25 @@ def _figures(values: dict[int, float], revisions: Sequence[int]) -> tuple[int, i
     return revisions[0], revisions[-1] + 1, level, min(here), error
 
 
-#: Where the results are that `asv publish` is at work on, or None: with asv's own step detection.
-_PUBLISHING: list[Path | None] = []
+#: Where the results are that `asv publish` is at work on, or None: with asv's own step detection; and what numbers
+#: their commits.
+_PUBLISHING: list[tuple[Path | None, Revisions]] = []
+
+
+def _no_revisions(commits: set[str]) -> Mapping[str, int]:
+    return {}
 
 
 @contextmanager
-def publishing(results: Path | None) -> Iterator[None]:
-    """`asv publish` is at work. results: their folder, to have our change points; None for asv's step detection."""
+def publishing(results: Path | None, revisions: Revisions = _no_revisions) -> Iterator[None]:
+    """`asv publish` is at work. results: their folder, to have our change points; None for asv's step detection.
+    revisions: asv's numbers of commits."""
     if results is not None:
         # Before asv forks its pool, or each of its processes imports them anew.
         import scipy.special  # noqa: F401
 
         from ..stats import changes, events  # noqa: F401
-    _PUBLISHING.append(results)
+    _PUBLISHING.append((results, revisions))
     try:
         yield
     finally:
@@ -89,13 +111,14 @@ def detect_steps(original: Any) -> Any:
     """For asv's `GraphSet.detect_steps`."""
 
     def detect_steps(self: Any, pool: Any = None, dots: Any = None) -> None:
-        results = _PUBLISHING[-1] if _PUBLISHING else None
+        results, revisions = _PUBLISHING[-1] if _PUBLISHING else (None, _no_revisions)
         if results is None:
             original(self, pool, dots)
         else:
+            from .published_set_ups import set_ups_of
             from .result_files import load_benchmarks
 
-            fill(self, pool, dots, load_benchmarks(results))
+            fill(self, pool, dots, load_benchmarks(results), set_ups_of(results, revisions))
 
     return detect_steps
 
@@ -106,12 +129,18 @@ def detect_regressions(original: Any) -> Any:
 
 
 def fill(
-    graphs: Any, pool: Any = None, dots: Any = None, benchmarks: Mapping[str, Any] | None = None
+    graphs: Any,
+    pool: Any = None,
+    dots: Any = None,
+    benchmarks: Mapping[str, Any] | None = None,
+    set_ups: Mapping[Place, Mapping[int, Identity]] | None = None,
 ) -> None:
     """Give each graph of a set its steps. pool: asv's processes, or None; dots: called as the work goes on.
-    benchmarks: asv's descriptions by name, where there are any."""
+    benchmarks: asv's descriptions by name, set_ups: by line and revision, where there are any."""
     about = benchmarks or {}
-    found = [(graph, _lines(graph, about.get(graph.benchmark_name, {}))) for _, graph in graphs]
+    found = [
+        (graph, _lines(graph, about.get(graph.benchmark_name, {}), set_ups or {})) for _, graph in graphs
+    ]
     suites: dict[Any, list[_Line]] = defaultdict(list)
     for graph, lines in found:
         # What shares machine, environment and branch can share an event of the machine.
@@ -119,9 +148,12 @@ def fill(
     log.info(f"Steps are the change points of dcu-asv ({_ASVS_OWN} for asv's)")
     for suite in suites.values():
         _detect(suite, pool, dots)
-    made = sum(len(one.machine) for suite in suites.values() for one in suite)
+    made = sum(len(one.machine - one.moved) for suite in suites.values() for one in suite)
     if made:
         log.info(f"{made} steps that a third of the benchmarks share are the machine's, and no regressions")
+    moved = sum(len(one.moved) for suite in suites.values() for one in suite)
+    if moved:
+        log.info(f"{moved} steps begin where the machine or its set-up changed, and are no regressions")
     for graph, lines in found:
         graph._steps = [
             _asvs_own(graph, one) if line.negative else line.steps() for one, line in enumerate(lines)
@@ -136,14 +168,19 @@ def _asvs_own(graph: Any, column: int) -> Any:
     return asv_graph._compute_graph_steps(data)
 
 
-def _lines(graph: Any, about: Mapping[str, Any]) -> list[_Line]:
+def _lines(
+    graph: Any, about: Mapping[str, Any], set_ups: Mapping[Place, Mapping[int, Identity]]
+) -> list[_Line]:
     """The graph's lines. An infinity, which asv's files should not have, is no value."""
+    from .published_set_ups import graph_place
     from .result_files import key_of
 
     data = graph.get_data()
+    where = graph_place(graph.params)
     lines = []
     for column in range(graph.n_series):
         line = _Line(*key_of(graph.benchmark_name, about))
+        line.set_ups = set_ups.get((where, line.key.benchmark, column), {})
         for revision, value, _ in data:
             one = value if graph.scalar_series else value[column]
             if one is not None and math.isfinite(one):
@@ -164,6 +201,12 @@ def _detect(suite: Sequence[_Line], pool: Any, dots: Any) -> None:
         revisions = list(line.values)
         changes.append(SeriesChanges(line.key.benchmark, line.series.unit, exact, revisions, values, points))
         line.starts = [revisions[one.index] for one in points if not one.pending]
+        others = line.other_set_ups()
+        line.moved = {
+            revisions[one.index]
+            for one in points
+            if not one.pending and any(one.first <= place <= one.last for place in others)
+        }
         if dots is not None:
             dots()
     for event in machine_events(changes, min_segment=MIN_SEGMENT):
