@@ -105,7 +105,10 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
             ),
             cache_root=Path(root) if root else None,
             user_caches=info.get("user_caches") or {},
-            about=info.get("about") or {"commit": os.environ.get("ASV_COMMIT")},
+            about={
+                **(info.get("about") or {"commit": os.environ.get("ASV_COMMIT")}),
+                "project": info.get("project") or {},
+            },
         )
 
     def do_profile(self, filename: str | None = None) -> None:

@@ -28,6 +28,7 @@ from . import install
 from .install import InstallError
 from .overlay_names import ParentCopy, distributions_in, editable_distributions, parent_copy, withheld_names
 from .overlay_store import CommitStore, InUse, Lease
+from .project_size import project_size
 from .settings import SettingsError, settings_of
 
 
@@ -132,6 +133,11 @@ class OverlayEnvironment(Environment):  # type: ignore[misc]
     def _get_installed_commit_hash(self) -> str | None:
         return self._active
 
+    def project_facts(self) -> dict[str, Any]:
+        """`package_size` (bytes) and `files` of the project in use; {} where none is."""
+        self._adopt_from_worker()
+        return {} if self._lease is None else dict(self._lease.record.get("project", {}))
+
     def check_presence(self) -> bool:
         return self._base.is_dir()
 
@@ -199,6 +205,8 @@ class OverlayEnvironment(Environment):  # type: ignore[misc]
             return False
         self._use_folder(lease)
         self._write_startup(lease)
+        if "project" not in lease.record:  # installed before its size was asked for
+            lease.record["project"] = project_size(lease.folder, bool(lease.record["sources"]))
         self._finish_activation(commit)
         return True
 
@@ -263,6 +271,7 @@ class OverlayEnvironment(Environment):  # type: ignore[misc]
             "distributions": sorted({name for name, _ in distributions_in(site_packages)}),
             "sources": [str(folder) for folder in sources],
             "own": sorted(own),
+            "project": project_size(lease.folder, bool(sources)),
         }
         install.write_startup(site_packages, self._startup_arguments(record))
         # A package without __init__.py may share its name with one of the parent's: Python decides, as ever.

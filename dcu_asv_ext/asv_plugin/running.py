@@ -20,6 +20,7 @@ from ..evidence.caches import CACHE_VARIABLES, variables
 from . import janitor, session
 from .batches import BatchIndex
 from .locks import FileLock, Held, card_lock
+from .project_size import project_facts
 from .settings import Settings
 from .sharing import Sharing
 
@@ -99,6 +100,7 @@ class Runs:
             tell=_tell,
             before_first=lambda: self._take_card(kind, settings),
             batches=self._batch_index(target),
+            project=lambda: project_facts(env),
         )
 
     def folder(self) -> Path:

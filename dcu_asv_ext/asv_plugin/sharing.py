@@ -81,6 +81,7 @@ class Sharing:
     benchmarks: asv's discovered benchmarks, by name. device_kind: without importing torch.
     cache_root: folder of this asv run for on-disk caches. tell: prints a line beside asv's own.
     marks: fields of the evidence that asv knows nothing of (a working tree's, an experiment's).
+    project: tells what the commit's installed project is, for the evidence; asked when something is to be measured.
     """
 
     session: Session
@@ -92,6 +93,7 @@ class Sharing:
     before_first: Callable[[], None]
     marks: Mapping[str, Any] = field(default_factory=dict)
     batches: BatchIndex | None = None
+    project: Callable[[], Mapping[str, Any]] = dict
     started: int = 0
     answered: int = 0
     taken_up: int = 0
@@ -170,7 +172,7 @@ class Sharing:
 
     def _measure(self, request: Request, number: int, launch: Launch) -> tuple[dict[str, Any], str]:
         """Start the measuring process; its record, or the record of how it died."""
-        about = self._about(number)
+        about, project = self._about(number), dict(self.project())
         started_at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
         labels = self._labels(request)
         work = Path(tempfile.mkdtemp(prefix="measure-", dir=self.cache_root))
@@ -181,6 +183,8 @@ class Sharing:
             "record": str(place),
             "evidence": str(self.session.evidence) if self.session.evidence else None,
             "about": about,
+            # Beside `about`: a ruler that a commit brings itself may be too old to know the field.
+            "project": project,
             "asv_pid": os.getpid(),
             "cache_root": str(self._cache_folder(request)),
             "user_caches": dict(self.user_caches),
@@ -195,7 +199,7 @@ class Sharing:
         finally:
             shutil.rmtree(work, ignore_errors=True)
         if record is None:
-            about["started_at"] = started_at
+            about |= {"started_at": started_at, "project": project}
             if code == 0 and _is_na(request.result_file):
                 return self._skipped_by_asv(request, labels, about), output
             return self._died(request, labels, about, how_it_ended(code, timeout, output), output), output

@@ -92,6 +92,16 @@ class TestOneLaunchAnswersAll:
         desk.ask("latency", dies(-9), 1)
         assert marks.items() <= desk.lines()[-1].items()
 
+    def test_the_project_s_size_is_handed_on_apart_from_older_fields(self, tmp_path: Path) -> None:
+        size = {"package_size": 4096, "files": 3}
+        desk = Desk(tmp_path, project=lambda: size)
+        launch = measures()
+        desk.ask("latency", launch)
+        given = launch.parameters[0]["dcu"]
+        assert given["project"] == size and "project" not in given["about"]
+        desk.ask("latency", dies(-9), 1)
+        assert desk.lines()[-1]["project"] == size
+
     def test_environments_of_one_commit_do_not_share_on_disk_caches(self, tmp_path: Path) -> None:
         folders = []
         for env in ("env", "env-X1"):
