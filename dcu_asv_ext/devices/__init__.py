@@ -20,6 +20,7 @@ _WHERE = {
     "TorchBuild": "facts",
     "device_kind": "facts",
     "torch_build": "facts",
+    "parse_smi": "cards.smi",
     "select": "selection",
 }
 
@@ -32,12 +33,14 @@ __all__ = [
     "TorchBuild",
     "Usage",
     "device_kind",
+    "parse_smi",
     "select",
     "torch_build",
 ]
 
 if TYPE_CHECKING:
     from .base import Device, DeviceUnavailable, EventTimer, MemoryPeaks, NotMeasured, Usage
+    from .cards.smi import parse_smi
     from .facts import TorchBuild, device_kind, torch_build
     from .selection import select
 
