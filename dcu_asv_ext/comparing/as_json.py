@@ -9,6 +9,7 @@ from typing import Any
 
 from ..stats.verdicts import Comparison
 from . import showing
+from .clock import ClockChange
 from .model import Key, Report, ResultSet, Row, Series, Side
 
 
@@ -69,6 +70,7 @@ def _row(row: Row) -> dict[str, Any]:
         "asv_name": row.series.asv_name,
         "source": _sides(row, lambda one: one.source),
         "cut": _sides(row, lambda one: sum(each.cut for each in one.rounds)),
+        "clock": None if row.clock is None else _clock(row.clock),
         "corrected": None if row.corrected is None else _corrected(row.corrected),
     }
 
@@ -87,6 +89,12 @@ def _figures(found: Comparison | None) -> dict[str, Any]:
     if found is None:
         return dict.fromkeys(names)
     return {name: plain(getattr(found, name)) for name in names}
+
+
+def _clock(found: ClockChange) -> dict[str, Any]:
+    """before_mhz, after_mhz: core clocks; the figures are of the comparison in cycles."""
+    clocks = {"before_mhz": number(found.before), "after_mhz": number(found.after)}
+    return {**clocks, **_corrected(found.cycles)}
 
 
 def _corrected(found: Comparison) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from ..stats.verdicts import (
     REGRESSION,
     Comparison,
 )
+from . import clock, disturbed
+from .clock import clocks_differ, in_cycles, judged
 from .differences import check_vary, differences, sentence, together, undeclared
 from .facts import all_facts
 from .identity import agree
@@ -80,6 +82,7 @@ def report(
     good = [row for row in rows if row.comparable and not row.refused]
     refused = [row for row in rows if row.comparable and row.refused]
     _compare(made, good, history, guard=not declared, options=options)
+    _count_cycles(good, history, options, decide=not declared)
     _advise(made, refused, history, options)
     made.rows = sorted((row.row for row in rows), key=_place)
     made.notes = _notes(made, rows, declared)
@@ -224,9 +227,10 @@ def _compare(
     made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], *, guard: bool, options: dict[str, Any]
 ) -> None:
     """Fill in what the statistics say; the session guard may refuse."""
-    suite = _statistics(made, rows, history, use_guard=guard, **options)
+    suite = _statistics(rows, history, use_guard=guard, **options)
     if suite is None:
         return
+    _keep_shift(made, suite)
     made.settings = {**made.settings, "level": suite.level}
     if not suite.comparable:
         made.refused = suite.reason
@@ -237,26 +241,41 @@ def _compare(
         )
 
 
+def _count_cycles(
+    rows: Sequence[_Row], history: Sequence[ResultSet], options: dict[str, Any], *, decide: bool
+) -> None:
+    """Where the sides' clocks differ: compare in cycles too. decide: withhold what only follows the clock."""
+    moved = [row for row in rows if row.row.verdict != NOT_COMPARABLE and clocks_differ(row.row)]
+    counted = [replace(row, row=_cycles_of(row.row)) for row in moved]
+    suite = _statistics(counted, history, use_guard=False, **options)
+    for row, found in zip(moved, suite or (), strict=True):
+        row.row = judged(row.row, found, decide)
+
+
+def _cycles_of(row: Row) -> Row:
+    assert row.before is not None and row.after is not None
+    return replace(row, before=in_cycles(row.before), after=in_cycles(row.after))
+
+
 def _advise(
     made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], options: dict[str, Any]
 ) -> None:
     """Figures of pairs that differ in more than the code: advice, never a verdict."""
     why = sorted({row.row.reason for row in rows})
-    suite = _statistics(made, rows, history, differences=why, **options)
+    suite = _statistics(rows, history, differences=why, **options)
+    _keep_shift(made, suite)
     for row, found, corrected in zip(rows, suite or (), suite.corrected if suite else (), strict=True):
         row.row = replace(row.row, comparison=found, corrected=corrected)
 
 
-def _statistics(
-    made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], **options: Any
-) -> SuiteComparison | None:
-    """The suite's comparison of these rows, None where there are none; the first one's shift is the report's."""
+def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: Any) -> SuiteComparison | None:
+    """The suite's comparison of these rows, None where there are none."""
     if not rows:
         return None
     from ..stats import compare_suite
 
     earlier = {id(row.sets[0]): _earlier(history, *row.sets) for row in rows}
-    suite: SuiteComparison = compare_suite(
+    found: SuiteComparison = compare_suite(
         [_samples(row) for row in rows],
         history=[_history(earlier[id(row.sets[0])], row) for row in rows],
         paired=[row.paired for row in rows],
@@ -267,9 +286,13 @@ def _statistics(
         groups=[row.row.key.benchmark if row.row.series.unit == "seconds" else None for row in rows],
         **options,
     )
-    if made.shift is None and math.isfinite(suite.shift):
+    return found
+
+
+def _keep_shift(made: Report, suite: SuiteComparison | None) -> None:
+    """The first comparison's common shift is the report's."""
+    if suite is not None and made.shift is None and math.isfinite(suite.shift):
         made.shift = suite.shift
-    return suite
 
 
 def _samples(row: _Row) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
@@ -348,4 +371,5 @@ def _notes(made: Report, rows: Sequence[_Row], declared: bool) -> list[str]:
     for label, sides in (("before", made.before), ("after", made.after)):
         if any(one.dirty for one in sides):
             notes.append(f"{label}: measured from a tree with uncommitted changes")
-    return notes
+    found = [row.row for row in rows]
+    return [*notes, *clock.notes(found), *disturbed.notes(found)]

@@ -222,10 +222,9 @@ class _Page:
             what = f"{lines} {'begins' if len(one.lines) == 1 else 'begin'} anew"
         if one.ratio is not None:
             ratios = [member.point.ratio for member in one.members]
-            what += (
-                f"; {len(ratios):,} moved with it, by {figures.ratio(one.ratio)} in the middle, "
-                f"{figures.ratio(min(ratios))} to {figures.ratio(max(ratios))}"
-            )
+            what += f"; {len(ratios):,} moved with it, by {figures.ratio(one.ratio)}"
+            if len(ratios) > 1:
+                what += f" in the middle, {figures.ratio(min(ratios))} to {figures.ratio(max(ratios))}"
         yield from _wrapped(f"{one.sentence}{where}; {what}", self.style, _GAP)
         yield from self._members(one.members)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..stats.verdicts import NOT_COMPARABLE, Comparison
 
 if TYPE_CHECKING:
+    from .clock import ClockChange
     from .identity import Identity
 
 #: Where a side's rounds come from, best first.
@@ -52,6 +53,8 @@ class Series:
 class Round:
     """samples: what the verdict uses (the steady segment), in acquisition order. cut: samples left out as not steady.
     number, session, started_at: which process it was ("" and 0 where only asv's samples are known).
+    clock_mhz: median core clock of the card while it was timed, None where nobody looked. throttled: what was seen of
+    a lowered clock. contended: somebody else used the card.
     """
 
     samples: tuple[float, ...]
@@ -60,6 +63,9 @@ class Round:
     started_at: str = ""
     cut: int = 0
     note: str = ""
+    clock_mhz: float | None = None
+    throttled: str = ""
+    contended: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,8 @@ class Difference:
 class Row:
     """One key of a report. comparison is None where one side has no number or the two cannot be compared;
     `verdict` and `reason` then say why. corrected: the comparison after the suite's common shift is taken out,
-    given as advice where the session guard refused. env: the environment, where several are compared."""
+    given as advice where the session guard refused. env: the environment, where several are compared.
+    clock: what cycles say, where the sides' clocks differ."""
 
     key: Key
     series: Series
@@ -133,6 +140,7 @@ class Row:
     comparison: Comparison | None = None
     corrected: Comparison | None = None
     env: str = ""
+    clock: ClockChange | None = None
 
 
 @dataclass

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
-from .facts import merged, record_facts
+from .disturbed import contended, side_notes, throttled
+from .facts import merged, of_pass, record_facts
 from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
@@ -306,13 +307,25 @@ def _round(record: Record, metric: str, samples: tuple[float, ...], steady: bool
     cut, note = 0, ""
     if steady and metric == "latency":
         samples, cut, note = _steady(record, samples)
-    return Round(
+    made = Round(
         samples,
         int(record["round"]),
         str(record["session"] or ""),
         str(record["started_at"] or ""),
         cut,
         note,
+    )
+    return _with_card(made, record, METRICS[metric].source) if steady else made
+
+
+def _with_card(made: Round, record: Record, timed: str) -> Round:
+    """The round with what was seen of the card in the pass that it was timed in."""
+    clock = of_pass(record, timed).get("core_clock_mhz")
+    return replace(
+        made,
+        clock_mhz=float(clock) if isinstance(clock, (int, float)) and math.isfinite(clock) else None,
+        throttled=throttled(record, timed),
+        contended=contended(record),
     )
 
 
@@ -339,6 +352,7 @@ def _notes(used: Sequence[Record], rounds: Sequence[Round], newest: Record) -> l
     never = sum(bool(one.note) and not one.cut for one in rounds)
     if never:
         notes.append(f"{never} of {len(rounds)} rounds were never steady; all their samples are used")
+    notes += side_notes(rounds)
     if all(record is not newest for record in used):
         notes.append(
             "the evidence has newer rounds that asv's file does not (--quick's, or a run that was stopped)"
