@@ -148,8 +148,14 @@ class Device(ABC):
         """ "out of memory", "device error", or None where the error is not the device's."""
 
     def card_source(self) -> Source:
-        """How the card is looked at from outside torch's allocator. Raises NotMeasured."""
+        """How this process itself looks at the card's memory, cheaply and without risk. Raises NotMeasured."""
         raise NotMeasured(f"{self.name} tells nothing of its card")
+
+    def card_arguments(self) -> tuple[str, ...]:
+        """How a process of its own opens the best source of readings (`cards.finding.open_source`). It may load
+        libraries and run tools there. Raises NotMeasured.
+        """
+        raise NotMeasured(f"no source of card readings is known for {self.kind} devices")
 
     def memory_summary(self) -> str:
         """The allocator's own account of itself, for an out-of-memory record ("" where it has none)."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from . import facts
 from .base import NotMeasured
+from .cards.finding import search_arguments
+from .cards.source import Source
+from .cards.sysfs import SysfsCard
 from .dcu import DCU_MODULES, is_dcu, parse_torch_version
 from .events import first_line
 from .torch_device import TorchDevice, counters_of
@@ -64,6 +68,22 @@ class TorchCuda(TorchDevice):
             if from_driver is not None:
                 return from_driver
         return super().card_memory()
+
+    def card_source(self) -> Source:
+        if self.address is not None and not self.simulated:
+            with suppress(NotMeasured):
+                card = SysfsCard(self.address, self._root)
+                if card.read().used_bytes is not None:
+                    return card
+        return super().card_source()
+
+    def card_arguments(self) -> tuple[str, ...]:
+        # A simulated device's address is made up: what it names on this machine is another card.
+        if self.simulated:
+            raise NotMeasured("a simulated device has no card")
+        if self.address is None:
+            raise NotMeasured(f"this torch does not tell the PCI address of {self.name}")
+        return search_arguments(self.kind, self.address, self._root)
 
     def _free_and_total(self) -> tuple[int, int]:
         try:

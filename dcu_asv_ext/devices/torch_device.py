@@ -12,6 +12,8 @@ from typing import Any
 from . import errors
 from .allocator import start_peaks
 from .base import MEMORY_FIGURES, Device, EventTimer, MemoryPeaks, NotMeasured, Usage
+from .cards.in_process import MemGetInfo
+from .cards.source import Source
 from .events import StreamEvents, check_events, first_line
 from .streams import observe_streams
 
@@ -146,6 +148,9 @@ class TorchDevice(Device):
         if total <= 0:
             raise NotMeasured(f"{self.name} reports a total memory of {total} bytes")
         return total - free, total
+
+    def card_source(self) -> Source:
+        return MemGetInfo(self._free_and_total)
 
     @abstractmethod
     def _free_and_total(self) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from ..evidence.record import OK, SKIPPED, Measurement
 from ..evidence.software import environment_variables, package_versions
 from .arguments import CallArguments, make_arguments
 from .calls import one_call
+from .card_watch import CardWatch
 from .passes import Run
 from .request import Request
 from .spec import BenchmarkError
@@ -36,6 +37,7 @@ def measure(request: Request, device: Device | None = None) -> Measured:
     """
     spec = request.spec
     record = _new_record(request)
+    watch = CardWatch(record, request.options.quick)
     cache = caches.prepare(spec.cache, request.cache_root, request.user_caches, os.environ)
     run = Run(spec, device, request.options, record, ()) if device is not None else None
     error: BaseException | None = None
@@ -49,11 +51,13 @@ def measure(request: Request, device: Device | None = None) -> Measured:
 
             run = Run(spec, select(), request.options, record, ())
         record.device = run.device.describe()
-        _measure_on(run, request)
+        watch.start(run.device)
+        _measure_on(run, request, watch)
     except (Exception, SystemExit) as fault:
         error = fault
         _record_fault(record, run, fault)
     finally:
+        watch.finish()
         if run is not None:
             error = _teardown(run, error)
         _finish(record, cache)
@@ -81,7 +85,7 @@ def _new_record(request: Request) -> Measurement:
     )
 
 
-def _measure_on(run: Run, request: Request) -> None:
+def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
     from . import facts, judging, memory, passes
     from .checksum import checksum
 
@@ -101,14 +105,14 @@ def _measure_on(run: Run, request: Request) -> None:
     record.switches = facts.switches() | {"quick": run.options.quick}
     watched = not spec.mutates and spec.reset is None
     before = checksum(_values(run.sets)) if watched else ()
-    passes.cold(run)
+    watch.during("cold", passes.cold, run)
     # Right after the first call too: a second one may undo what it did.
     modified = watched and checksum(_values(run.sets)) != before
-    passes.warm(run)
-    memory.memory(run)
-    passes.latency(run)
-    passes.device_time(run)
-    passes.host_time(run)
+    watch.during("warm_up", passes.warm, run)
+    watch.during("memory", memory.memory, run)
+    watch.during("latency", passes.latency, run)
+    watch.during("device_time", passes.device_time, run)
+    watch.during("host_time", passes.host_time, run)
     if modified or (watched and checksum(_values(run.sets)) != before):
         judging.inputs_modified(run)
     elif spec.reference is not None or spec.check is not None:
