@@ -14,14 +14,16 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "benchmark": "decorator",
+    "read_matrix": "evidence.matrix_files",
     "samples": "decorator",
     "synchronized_timer": "measure.timer",
 }
 
-__all__ = ["__version__", "benchmark", "samples", "synchronized_timer"]
+__all__ = ["__version__", "benchmark", "read_matrix", "samples", "synchronized_timer"]
 
 if TYPE_CHECKING:
     from .decorator import benchmark, samples
+    from .evidence.matrix_files import read_matrix
     from .measure.timer import synchronized_timer
 
 __getattr__ = lazily(__name__, _WHERE)

@@ -28,6 +28,7 @@ COMMANDS = {
     "run": ("commands.run", "measure the working tree beside a base, until the two can be told apart"),
     "compare": ("commands.compare", "tell what changed between two commits, and how sure that is"),
     "history": ("commands.history", "tell at which commits of a branch the results changed"),
+    "matrix": ("commands.matrix", "put all that is known of each result into one table, to be read back"),
 }
 
 _DESCRIPTION = """\

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 
+from ..metrics import METRICS
 from .model import Key, Series
 
 _PREFIXES = {
@@ -25,6 +26,15 @@ def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
     size, name = _prefix(abs(value), unit)
     text = _significant(value / size, digits, whole=unit != "seconds")
     return f"{text} {name}" if name else text
+
+
+def around(value: float, low: float | None, high: float | None, unit: str) -> str:
+    """An interval in the unit that `quantity` gives the value: `[12.1, 12.6]`; nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    size, _ = _prefix(abs(value), unit)
+    ends = (_significant(one / size, _DIGITS, whole=unit != "seconds") for one in (low, high))
+    return f"[{', '.join(ends)}]"
 
 
 def pair(before: float | None, after: float | None, unit: str) -> tuple[str, str]:
@@ -99,6 +109,13 @@ def name(key: Key, series: Series) -> str:
     names = [*series.param_names, *([""] * len(key.params))]
     parts = [f"{one}={value}" if one else value for one, value in zip(names, key.params, strict=False)]
     return printable(f"{key.benchmark}({', '.join(parts)})")
+
+
+def full_name(key: Key) -> str:
+    """`module.function.metric(params)`, where a regular expression is looked for. What is not ours goes by asv's own
+    name, without what we call its kind."""
+    name = f"{key.benchmark}.{key.metric}" if key.metric in METRICS else key.benchmark
+    return f"{name}({', '.join(key.params)})" if key.params else name
 
 
 def printable(text: str) -> str:
