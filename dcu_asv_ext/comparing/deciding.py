@@ -19,7 +19,7 @@ from ..stats.verdicts import (
     REGRESSION,
     Comparison,
 )
-from . import clock, disturbed
+from . import clock, disturbed, memory_directions
 from .clock import clocks_differ, in_cycles, judged
 from .differences import check_vary, differences, sentence, together, undeclared
 from .facts import all_facts
@@ -372,4 +372,5 @@ def _notes(made: Report, rows: Sequence[_Row], declared: bool) -> list[str]:
         if any(one.dirty for one in sides):
             notes.append(f"{label}: measured from a tree with uncommitted changes")
     found = [row.row for row in rows]
-    return [*notes, *clock.notes(found), *disturbed.notes(found)]
+    notes += [*clock.notes(found), *disturbed.notes(found)]
+    return [*notes, *memory_directions.notes((row.row, *row.sets) for row in rows)]
