@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": ("commands.compare", "tell what changed between two commits, and how sure that is"),
     "history": ("commands.history", "tell at which commits of a branch the results changed"),
     "matrix": ("commands.matrix", "put all that is known of each result into one table, to be read back"),
+    "memory": ("commands.memory", "tell where the memory of each function goes, and what would lower it"),
 }
 
 _DESCRIPTION = """\

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ..comparing import figures
 from ..comparing.deciding import HISTORY
 from ..comparing.model import Key, ResultSet
-from ..metrics import METRICS
 
 if TYPE_CHECKING:
     from ..asv_plugin.results import Project
@@ -52,7 +52,7 @@ class Wanted:
     def files(self) -> bool:
         """Whether both sides are result files. Raises WrongUse where only one is."""
         given = [name for name in (self.before, self.after) if name is not None]
-        files = [_is_file(name) for name in given]
+        files = [is_file(name) for name in given]
         if not any(files):
             return False
         if len(given) == 1 or not all(files):
@@ -62,7 +62,8 @@ class Wanted:
         return True
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
+    """Whether a word means a result file, not a revision."""
     return _RESULT_FILE.search(name) is not None and (os.sep in name or os.path.isfile(name))
 
 
@@ -78,9 +79,7 @@ def matcher(benches: Sequence[str], metrics: Sequence[str]) -> Match | None:
     def wanted(key: Key) -> bool:
         if metrics and key.metric not in metrics:
             return False
-        # What is not ours goes by asv's own name, without what we call its kind.
-        name = f"{key.benchmark}.{key.metric}" if key.metric in METRICS else key.benchmark
-        text = f"{name}({', '.join(key.params)})" if key.params else name
+        text = figures.full_name(key)
         return not patterns or any(pattern.search(text) for pattern in patterns)
 
     return wanted
