@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cards.source import Source
+    from .holders import Holders
+    from .levels import MemoryLevels
 
 
 class DeviceUnavailable(RuntimeError):
@@ -138,6 +140,14 @@ class Device(ABC):
     def start_peaks(self) -> Callable[[], MemoryPeaks]:
         """Read the counters and reset the peaks; the returned function reads again. For work that is being timed:
         nothing is collected, allocated or waited for in either. Raises NotMeasured."""
+
+    def alive_at_peak(self, call: Callable[[], object]) -> Holders:
+        """What is alive at the peak of one call (made once or twice), and which lines made it. Raises NotMeasured."""
+        raise NotMeasured(f"nothing tells which allocations are alive on {self.name}")
+
+    def memory_levels(self, call: Callable[[], object], calls: int) -> MemoryLevels:
+        """What is allocated after each of `calls` calls, or of fewer where they keep too much. Raises NotMeasured."""
+        raise NotMeasured(f"nothing tells what is allocated on {self.name} after each call")
 
     @abstractmethod
     def card_memory(self) -> tuple[int, int]:

@@ -11,8 +11,15 @@ from typing import Any
 
 from . import errors, facts
 from .base import Device, EventTimer, MemoryPeaks, NotMeasured, Usage
-from .cpu_memory import NO_COUNTERS_REASON, RESERVED_REASON, cpu_peak_memory, unsupported_reason
+from .cards.source import Source
+from .cards.sysfs import CpuClock
+from .cpu_holders import cpu_holders
+from .cpu_levels import cpu_levels
+from .cpu_memory import NO_COUNTERS_REASON, RESERVED_REASON, cpu_peak_memory
+from .cpu_trace import unsupported_reason
+from .holders import Holders
 from .host import usable_cores
+from .levels import MemoryLevels
 from .torch_cuda import torch_facts
 
 _NO_EVENTS = "the CPU has no device events"
@@ -57,11 +64,23 @@ class Cpu(Device):
     def peak_memory(self, call: Callable[[], object]) -> MemoryPeaks:
         return cpu_peak_memory(call, self.torch)
 
+    def alive_at_peak(self, call: Callable[[], object]) -> Holders:
+        return cpu_holders(call, self.torch)
+
+    def memory_levels(self, call: Callable[[], object], calls: int) -> MemoryLevels:
+        return cpu_levels(call, self.torch, calls)
+
     def start_peaks(self) -> Callable[[], MemoryPeaks]:
         raise NotMeasured(NO_COUNTERS_REASON)
 
     def card_memory(self) -> tuple[int, int]:
         raise NotMeasured(_NO_CARD)
+
+    def card_source(self) -> Source:
+        raise NotMeasured(_NO_CARD)
+
+    def card_arguments(self) -> tuple[str, ...]:
+        return CpuClock(self._root).arguments
 
     def error_kind(self, error: BaseException) -> str | None:
         kind = errors.error_kind(error, self.torch)

@@ -15,6 +15,8 @@ from .cards.source import Source
 from .cards.sysfs import SysfsCard
 from .dcu import DCU_MODULES, is_dcu, parse_torch_version
 from .events import first_line
+from .history import history_holders
+from .holders import Holders
 from .torch_device import TorchDevice, counters_of
 
 _UNCACHED = ("PYTORCH_NO_CUDA_MEMORY_CACHING", "PYTORCH_NO_HIP_MEMORY_CACHING")
@@ -61,6 +63,18 @@ class TorchCuda(TorchDevice):
             if os.environ.get(name, "0") not in ("", "0"):
                 raise NotMeasured(f"{name} is set, and torch's allocator counts nothing then")
         return counters_of(self.torch.cuda, self.index, self.name)
+
+    def alive_at_peak(self, call: Callable[[], object]) -> Holders:
+        """From the allocator's history; from the results of operators where this torch keeps none."""
+        try:
+            return history_holders(call, self.torch, self.index, self.synchronize)
+        except NotMeasured as without:
+            try:
+                found = super().alive_at_peak(call)
+            except NotMeasured as missing:
+                raise NotMeasured(f"{without.reason}; and {missing.reason}") from missing
+            found.method += f" ({without.reason})"
+            return found
 
     def card_memory(self) -> tuple[int, int]:
         if self.address is not None:

@@ -15,6 +15,9 @@ from .base import MEMORY_FIGURES, Device, EventTimer, MemoryPeaks, NotMeasured, 
 from .cards.in_process import MemGetInfo
 from .cards.source import Source
 from .events import StreamEvents, check_events, first_line
+from .holders import Holders
+from .levels import MemoryLevels, counted_levels
+from .output_holders import output_holders
 from .streams import observe_streams
 
 _COUNTERS = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
@@ -131,6 +134,15 @@ class TorchDevice(Device):
 
     def start_peaks(self) -> Callable[[], MemoryPeaks]:
         return start_peaks(self._counters(), self._indices, self._method())
+
+    def alive_at_peak(self, call: Callable[[], object]) -> Holders:
+        """See Device. Of the selected device alone."""
+        return output_holders(call, self.torch, self._device, self._counters(), self.synchronize)
+
+    def memory_levels(self, call: Callable[[], object], calls: int) -> MemoryLevels:
+        used, total = self.card_memory()
+        most = (total - used) // 4
+        return counted_levels(call, calls, most, self.start_peaks, self.synchronize)
 
     def _method(self) -> str:
         devices = ", ".join(f"{self.device_type}:{index}" for index in self._indices)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from dcu_asv_ext.devices import MemoryPeaks, NotMeasured
 from dcu_asv_ext.devices.cpu import Cpu
-from dcu_asv_ext.devices.cpu_memory import read_allocations
+from dcu_asv_ext.devices.cpu_trace import Trace, read_trace
 
 torch = pytest.importorskip("torch")
 
@@ -148,17 +149,20 @@ def trace(path: Path, *events: str) -> Path:
     return path
 
 
+def levels(read: Trace) -> list[int]:
+    return list(accumulate((step.bytes for step in read.steps), initial=read.baseline))
+
+
 def test_a_trace_out_of_order_with_old_memory_freed_half_way(tmp_path: Path) -> None:
     freed = '{"name": "dcu_asv_ext.freed#0", "ts": 4.5, "dur": 1, "args": {}}'
     events = (event(5.0, 2, 200, True), event(4.0, 1, 4000), event(6.0, 1, -4000, True))
-    found = read_allocations(trace(tmp_path / "t", *events, freed), [150], [0])
-    assert (found.peak, found.end) == (4050, 50)
+    assert levels(read_trace(trace(tmp_path / "t", *events, freed), [150], [0])) == [0, 4000, 3850, 4050, 50]
 
 
 def test_blocks_that_the_profiler_remembers_from_an_earlier_profile_are_not_counted(tmp_path: Path) -> None:
     stale = event(3.0, 5, -(1 << 20))
-    found = read_allocations(trace(tmp_path / "t", stale, event(4.0, 5, 10), event(5.0, 5, -10)), [], [])
-    assert (found.peak, found.end) == (10, 0)
+    events = (stale, event(4.0, 5, 10), event(5.0, 5, -10))
+    assert levels(read_trace(trace(tmp_path / "t", *events), [], [])) == [0, 10, 0]
 
 
 def test_memory_of_an_earlier_measured_call_is_freed_once(cpu: Cpu) -> None:
@@ -173,12 +177,12 @@ def test_a_trace_without_allocations_is_no_measurement(tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_text('{"traceEvents": [{"name": "aten::mm", "ts": 1, "args": {}}]}')
     with pytest.raises(NotMeasured, match="does not write allocations"):
-        read_allocations(path, [], [])
+        read_trace(path, [], [])
 
 
 def test_a_free_that_the_profiler_did_not_see_is_no_measurement(tmp_path: Path) -> None:
     with pytest.raises(NotMeasured, match="on a thread that the profiler does not see"):
-        read_allocations(trace(tmp_path / "t"), [150], [0])
+        read_trace(trace(tmp_path / "t"), [150], [0])
 
 
 def test_a_synchronous_device_without_streams_or_events(cpu: Cpu) -> None:
