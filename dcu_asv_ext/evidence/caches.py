@@ -22,6 +22,7 @@ _VARIABLES = {
     "MIOPEN_USER_DB_PATH": "miopen/db",
     "MIOPEN_CUSTOM_CACHE_DIR": "miopen/cache",
     "CUDA_CACHE_PATH": "nv",
+    "PYTORCH_KERNEL_CACHE_PATH": "torch_kernels",
     "PYTORCH_TUNABLEOP_FILENAME": "tunableop/results%d.csv",
 }
 CACHE_VARIABLES = tuple(_VARIABLES)
@@ -32,8 +33,8 @@ def variables(root: Path) -> dict[str, str]:
     return {name: str(root / place) for name, place in _VARIABLES.items()}
 
 
-def user_folders(environ: Mapping[str, str]) -> list[Path]:
-    """Where the caches lie when nothing of ours is set."""
+def user_folders(environ: Mapping[str, str]) -> dict[str, Path]:
+    """Variable -> where its cache lies when nothing of ours is set."""
     home = Path(environ.get("HOME") or "~").expanduser()
     cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache")
     user = environ.get("USER") or environ.get("LOGNAME") or str(os.getuid())
@@ -44,16 +45,20 @@ def user_folders(environ: Mapping[str, str]) -> list[Path]:
         "MIOPEN_USER_DB_PATH": home / ".config" / "miopen",
         "MIOPEN_CUSTOM_CACHE_DIR": cache / "miopen",
         "CUDA_CACHE_PATH": home / ".nv" / "ComputeCache",
+        "PYTORCH_KERNEL_CACHE_PATH": cache / "torch" / "kernels",
     }
-    return [Path(environ.get(name) or place) for name, place in defaults.items()]
+    return {name: Path(environ.get(name) or place) for name, place in defaults.items()}
 
 
 @dataclass
 class CacheState:
-    """mode: "session", "fresh" or "shared". folders: what is watched. before: files found at the start."""
+    """mode: "session", "fresh" or "shared". folders: what is watched. before: files found at the start.
+    places: where each cache lies in them, by its name ("triton", "miopen/db", ...).
+    """
 
     mode: str
     folders: list[Path]
+    places: dict[str, Path] = field(default_factory=dict)
     before: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -63,6 +68,12 @@ class CacheState:
     def look_again(self) -> None:
         """List the files anew: another process has used the folders."""
         self.before = listing(self.folders)
+
+    def written(self) -> list[str]:
+        """The names of the caches that were written to since the start."""
+        now = listing(self.folders)
+        new = [Path(path) for path, status in now.items() if self.before.get(path) != status]
+        return [name for name, place in self.places.items() if any(one.is_relative_to(place) for one in new)]
 
     def record(self) -> dict[str, object]:
         """For the evidence: mode, whether the caches were empty, whether this measurement wrote to them."""
@@ -85,7 +96,8 @@ def prepare(
                 environ.pop(name, None)
             else:
                 environ[name] = value
-        folders = user_folders(environ)
+        places = {_folder(_VARIABLES[name]): place for name, place in user_folders(environ).items()}
+        folders = list(places.values())
     else:
         if root is not None:
             root.mkdir(parents=True, exist_ok=True)
@@ -95,8 +107,15 @@ def prepare(
         for name, value in variables(root).items():
             environ[name] = value
             Path(value).parent.mkdir(parents=True, exist_ok=True)
-        folders = [root]
-    return CacheState(mode, folders, listing(folders))
+        # torch makes no folder that it was told of: without it, it would keep nothing.
+        Path(environ["PYTORCH_KERNEL_CACHE_PATH"]).mkdir(exist_ok=True)
+        folders, places = [root], {name: root / name for name in map(_folder, _VARIABLES.values())}
+    return CacheState(mode, folders, places, listing(folders))
+
+
+def _folder(place: str) -> str:
+    """The folder of a cache, where `place` names its files."""
+    return place.rpartition("/")[0] if "%" in place else place
 
 
 def listing(folders: list[Path]) -> dict[str, tuple[int, int]]:

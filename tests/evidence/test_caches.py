@@ -31,6 +31,28 @@ def test_files_written_meanwhile_are_noticed(tmp_path: Path) -> None:
     assert later.record()["wrote"] is True
 
 
+def test_which_caches_were_written_to_is_told(tmp_path: Path) -> None:
+    environ: dict[str, str] = {}
+    state = prepare("session", tmp_path, {}, environ)
+    assert state.written() == []
+    assert Path(environ["PYTORCH_KERNEL_CACHE_PATH"]).is_dir(), "torch keeps nothing where there is no folder"
+    for name, file in (("MIOPEN_USER_DB_PATH", "find.db"), ("TRITON_CACHE_DIR", "deep/kernel")):
+        path = Path(environ[name]) / file
+        path.parent.mkdir(parents=True)
+        path.write_text("x")
+    Path(environ["PYTORCH_TUNABLEOP_FILENAME"] % 0).write_text("x")
+    assert state.written() == ["triton", "miopen/db", "tunableop"]
+    assert prepare("session", tmp_path, {}, {}).written() == []
+
+
+def test_which_of_the_user_s_caches_were_written_to_is_told(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")}
+    state = prepare("shared", None, {}, environ)
+    (tmp_path / ".nv" / "ComputeCache").mkdir(parents=True)
+    (tmp_path / ".nv" / "ComputeCache" / "index").write_text("x")
+    assert state.written() == ["nv"]
+
+
 def test_fresh_is_empty_every_time(tmp_path: Path) -> None:
     root = tmp_path / "session"
     places = []
@@ -71,8 +93,10 @@ def test_shared_leaves_alone_what_nobody_tells_it_of(tmp_path: Path) -> None:
 
 def test_user_folders_follow_home_and_variables(tmp_path: Path) -> None:
     found = user_folders({"HOME": str(tmp_path), "USER": "somebody", "CUDA_CACHE_PATH": str(tmp_path / "nv")})
-    assert tmp_path / ".triton" / "cache" in found and tmp_path / "nv" in found
-    assert any(one.name == "torchinductor_somebody" for one in found)
+    assert found["TRITON_CACHE_DIR"] == tmp_path / ".triton" / "cache"
+    assert found["CUDA_CACHE_PATH"] == tmp_path / "nv"
+    assert found["PYTORCH_KERNEL_CACHE_PATH"] == tmp_path / ".cache" / "torch" / "kernels"
+    assert found["TORCHINDUCTOR_CACHE_DIR"].name == "torchinductor_somebody"
 
 
 def test_a_folder_that_is_not_there_lists_nothing(tmp_path: Path) -> None:
