@@ -42,9 +42,9 @@ def of_commits(
 ) -> list[Measured]:
     """Results of commits (full hashes), in their order; of one machine, or of every one that has some.
 
-    called: what was asked for, for a sentence. env: an environment's name, or a part of it. A file that cannot be read
-    is passed over, and told in the project's notes. Raises NoResults where there is none, ResultsError for an unknown
-    machine or environment.
+    called: what was asked for, for a sentence. env: an environment's name, or a part of it. A file that cannot be
+    read is passed over, and told in the project's notes. Raises NoResults where there is none, ResultsError for an
+    unknown machine or environment.
     """
     names = [project.machine(machine)] if machine is not None else project.machines()
     files = [one for name in names for one in project.files(name)]
