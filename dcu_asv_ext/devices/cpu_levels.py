@@ -33,13 +33,14 @@ def cpu_levels(call: Callable[[], object], torch: Any, calls: int) -> MemoryLeve
 
 def _traced(call: Callable[[], object], torch: Any, calls: int) -> tuple[Trace, MemoryLevels]:
     def many() -> None:
-        for number in range(calls):
-            with mark(torch, number):
-                call()
-            gc.collect()
+        # Inside, because what is frozen is not found when the trace looks for live tensors.
+        with cheap_collection():
+            for number in range(calls):
+                with mark(torch, number):
+                    call()
+                gc.collect()
 
-    with cheap_collection():
-        trace = trace_call(many, torch)
+    trace = trace_call(many, torch)
     return trace, levels_of(trace, calls)
 
 

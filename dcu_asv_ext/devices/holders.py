@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-#: Largest holders that are listed; the others are summed.
+#: Largest holders that are listed, and the least share of what the call holds that one needs; the others are summed.
 LISTED = 20
+_LEAST_SHARE = 0.001
 NO_LINE = "(no Python line)"
 
 
@@ -84,8 +85,8 @@ def hold(
     alive = grouped(_alive(changes[:peak_at]))
     older = baseline + sum(change.bytes for change in changes[:peak_at] if change.block is None)
     top = levels[peak_at] if peak is None else peak
-    listed = alive[:LISTED]
     made = sum(holder.bytes for holder in alive)
+    listed = [holder for holder in alive[:LISTED] if holder.bytes >= _LEAST_SHARE * made]
     return Holders(
         bytes=top,
         before_call=older,

@@ -21,6 +21,7 @@ from .card_watch import CardWatch
 from .passes import Run
 from .request import Request
 from .spec import BenchmarkError
+from .whole_card import settle
 
 
 @dataclass
@@ -59,6 +60,7 @@ def measure(request: Request, device: Device | None = None) -> Measured:
     finally:
         watch.finish()
         if run is not None:
+            settle(run)
             error = _teardown(run, error)
         _finish(record, cache)
     return Measured(record, error)
@@ -86,7 +88,7 @@ def _new_record(request: Request) -> Measurement:
 
 
 def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
-    from . import facts, judging, memory, passes
+    from . import alive, facts, growth, judging, memory, passes
     from .checksum import checksum
 
     spec, record, device = run.spec, run.record, run.device
@@ -110,9 +112,11 @@ def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
     modified = watched and checksum(_values(run.sets)) != before
     watch.during("warm_up", passes.warm, run)
     watch.during("memory", memory.memory, run)
+    watch.during("alive", alive.alive, run)
     watch.during("latency", passes.latency, run)
     watch.during("device_time", passes.device_time, run)
     watch.during("host_time", passes.host_time, run)
+    watch.during("growth", growth.memory_growth, run)
     if modified or (watched and checksum(_values(run.sets)) != before):
         judging.inputs_modified(run)
     elif spec.reference is not None or spec.check is not None:
