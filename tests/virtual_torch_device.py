@@ -99,6 +99,10 @@ class VirtualTorchDevice(Device):
 
         return torch.device("cpu")
 
+    @property
+    def indices(self) -> tuple[int, ...]:
+        return tuple(sorted(self.used))
+
     def describe(self) -> dict[str, Any]:
         return {
             "kind": self.kind,

@@ -109,6 +109,11 @@ class Device(ABC):
     def torch_device(self) -> Any:
         """The `torch.device` handed to setup functions."""
 
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The devices of `use`, the selected one first."""
+        return (self.index,)
+
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """JSON-able facts: kind, name, simulated, product, architecture, total_memory, driver, runtime, ...

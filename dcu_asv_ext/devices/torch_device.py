@@ -67,6 +67,10 @@ class TorchDevice(Device):
     def torch_device(self) -> Any:
         return self._device
 
+    @property
+    def indices(self) -> tuple[int, ...]:
+        return self._indices
+
     def _resolve_synchronize(self) -> None:
         # An instance attribute shadows the method: the pass that times a call pays for torch's function alone.
         wait = self._synchronize_one()

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..devices.base import MEMORY_FIGURES, Device, MemoryPeaks, NotMeasured
+from ..devices.cards.source import Source
 from ..devices.resident import ResidentPeak
-
-#: A source that needs longer between two looks is no place to ask right before a clock starts.
-_QUICK = 0.1
 
 
 class FirstCall:
@@ -22,25 +20,19 @@ class FirstCall:
 
     def __init__(self, device: Device, root: Path = Path("/")) -> None:
         self._missing: dict[str, str] = {}
-        self._card = self._open_card(device)
-        self._card_before = None if self._card is None else self._card.read().used_bytes
+        self._card: Source | None = None
+        self._card_before: int | None = None
+        try:
+            self._card = device.card_source()
+            self._card_before = self._card.read().used_bytes
+        except NotMeasured as missing:
+            self._missing["card"] = missing.reason
         self._resident = ResidentPeak(root)
         self._peaks: Callable[[], MemoryPeaks] | None = None
         try:
             self._peaks = device.start_peaks()
         except NotMeasured as missing:
             self._missing |= dict.fromkeys(MEMORY_FIGURES, missing.reason)
-
-    def _open_card(self, device: Device) -> Any:
-        try:
-            source = device.card_source()
-        except NotMeasured as missing:
-            self._missing["card"] = missing.reason
-            return None
-        if source.interval > _QUICK:
-            self._missing["card"] = f"{source.name} takes too long to be asked beside a clock"
-            return None
-        return source
 
     def read(self) -> dict[str, Any]:
         """The figures by name, and under "missing" the reasons for those that have none."""

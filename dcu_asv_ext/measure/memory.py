@@ -1,26 +1,47 @@
-"""The memory pass: peaks of one steady call."""
+"""The memory pass: one steady call, its peaks by the allocator's counters and on the whole card."""
 
 from __future__ import annotations
 
+from ..devices.base import NotMeasured
 from .first_call import figures
 from .passes import Run
+from .whole_card import CardLook
 
 
 def memory(run: Run) -> None:
-    """Peaks of one steady call, before anything is kept alive for later passes."""
+    """Before anything is kept alive for later passes."""
     run.stage = "the memory pass"
     reset = run.reset()
     if reset is not None:
         reset()
-    peaks = run.device.peak_memory(run.call())
-    run.record.memory |= figures(peaks) | {"method": peaks.method}
-    if peaks.missing:
-        run.record.memory["missing"] = dict(peaks.missing)
+    missing: dict[str, str] = {}
+    look = _card_look(run, missing)
+    peaks = run.device.peak_memory(run.call() if look is None else look.around(run.call()))
+    found = run.record.memory
+    found |= figures(peaks) | {"method": peaks.method}
+    missing |= peaks.missing
+    if look is not None:
+        try:
+            found["card"] = look.record()
+            found["peak_card"] = found["card"]["peak"]
+        except NotMeasured as reason:
+            missing["card"] = reason.reason
+    if missing:
+        found["missing"] = missing
     if peaks.peak_allocated is None:
         _forget_first(run, peaks.missing)
-    for metric in ("peak_allocated", "peak_reserved"):
-        if run.wants(metric) and getattr(peaks, metric) is None:
-            run.record.missing[metric] = peaks.missing.get(metric, "the device does not tell it")
+    for metric in ("peak_allocated", "peak_reserved", "peak_card"):
+        if run.wants(metric) and metric not in found:
+            reason_told = missing.get("card" if metric == "peak_card" else metric)
+            run.record.missing[metric] = reason_told or "the device does not tell it"
+
+
+def _card_look(run: Run, missing: dict[str, str]) -> CardLook | None:
+    try:
+        return CardLook(run.device.card_source(), run.device)
+    except NotMeasured as reason:
+        missing["card"] = reason.reason
+        return None
 
 
 def _forget_first(run: Run, reasons: dict[str, str]) -> None:

@@ -84,14 +84,6 @@ def test_a_device_without_counters_still_tells_the_process(tmp_path: Path) -> No
     assert missing["card"]
 
 
-def test_a_source_that_takes_long_is_not_asked_beside_a_clock() -> None:
-    device = FakeDevice()
-    device.card.interval = 1.0
-    found = FirstCall(device).read()
-    assert "card" not in found and device.card.looks == 0
-    assert found["missing"]["card"] == "mem_get_info takes too long to be asked beside a clock"
-
-
 def test_counters_that_prove_dead_tell_nothing_of_the_first_call_either(tmp_path: Path) -> None:
     class Dead(FakeDevice):
         def peak_memory(self, call: Any) -> MemoryPeaks:
