@@ -13,13 +13,14 @@ from .sysfs import SysfsCard, answers
 
 SEARCH = "search"
 
-#: First of a source's arguments -> its module and class. The last argument is always the root of the file system.
+#: First of a source's arguments -> its module and class, and what it is called while it is tried. The last argument
+#: is always the root of the file system.
 _SOURCES = {
-    "sysfs": ("sysfs", "SysfsCard"),
-    "cpufreq": ("sysfs", "CpuClock"),
-    "nvml": ("nvml", "Nvml"),
-    "rsmi": ("rsmi", "RocmSmi"),
-    "command": ("command", "SmiCommand"),
+    "sysfs": ("sysfs", "SysfsCard", "sysfs"),
+    "cpufreq": ("sysfs", "CpuClock", "cpufreq"),
+    "nvml": ("nvml", "Nvml", "NVML"),
+    "rsmi": ("rsmi", "RocmSmi", "the ROCm SMI library"),
+    "command": ("command", "SmiCommand", "the management tool"),
 }
 
 
@@ -48,13 +49,14 @@ def find_source(
     """
     found = Found()
     for name in _candidates(kind):
-        trying(name)
+        words = _SOURCES[name][-1]
+        trying(words)
         try:
             source = _open(name, address, str(root))
             if not answers(source.read()):
                 raise NotMeasured("it answers, and tells nothing")
         except NotMeasured as missing:
-            found.refused[name] = missing.reason
+            found.refused[words] = missing.reason
             continue
         found.source = source
         break
@@ -91,13 +93,13 @@ def open_source(*arguments: str, trying: Callable[[str], object] = lambda name: 
         if found.source is None:
             raise NotMeasured(f"no source tells of the card ({found.reason})")
         return found.source
-    trying(name)
+    trying(_SOURCES[name][-1])
     return _open(name, *rest)
 
 
 def _open(name: str, *arguments: str) -> Source:
     # Imported when wanted: most machines have one of them, and a process that samples must start at once.
-    module, kind = _SOURCES[name]
+    module, kind, _ = _SOURCES[name]
     *rest, root = arguments
     opened: Source = getattr(import_module(f".{module}", __package__), kind)(*rest, Path(root))
     return opened

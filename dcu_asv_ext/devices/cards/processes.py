@@ -69,7 +69,8 @@ def company(listed: Sequence[Process] | None, own: int, sees_host: bool, why: st
         return Company(_total(mine), reason=_CONTAINER)
     if mine or sees_host:
         reason = _CONTAINER if not sees_host else "" if mine else "this process is not in the driver's list"
-        return Company(_total(mine), len(others), _total(others), not sees_host, bool(others), reason)
+        own_bytes = _total(mine) if mine else None
+        return Company(own_bytes, len(others), _total(others), not sees_host, bool(others), reason)
     if len(others) == 1:
         return Company(reason=f"{_CONTAINER}; the one that is listed is most likely this one")
     reason = f"{_CONTAINER}: which of the {len(others)} that are listed is this one cannot be told"
