@@ -10,6 +10,7 @@ from typing import Any
 
 from ..evidence.matrix import ASV, MEMORY, VALUE, MatrixRow, Statistic
 from ..evidence.record import OK as STATUS_OK
+from ..evidence.record import WRONG
 from ..metrics import METRICS
 from .facts import all_facts, is_figure, merged, record_facts
 from .matrix_experiments import Experiment, experiments
@@ -152,6 +153,8 @@ def _rows(one: Measured, group: _Group, times: bool) -> Iterator[MatrixRow]:
 def _used(group: _Group) -> list[Record]:
     """The measurements that the sides' rounds are; where none has a number, those of the newest session."""
     sides = [side for side in group.sides.values() if side.source == EVIDENCE]
+    saved = [side for side in sides if NO_ENTRY not in side.notes]
+    sides = saved if any(side.rounds for side in saved) else sides
     wanted = {(each.session, each.number) for side in sides for each in side.rounds}
     if not wanted:
         return sessions_of(group.records)[-1] if group.records and sides else []
@@ -294,11 +297,12 @@ def _memory(used: Sequence[Record]) -> dict[str, float]:
 def _unasked(group: _Group, used: Sequence[Record]) -> dict[str, Statistic]:
     """Figures that a measurement has although its benchmark does not report them, as the mean error."""
     found = {}
+    sound = [record for record in used if record["status"].startswith((STATUS_OK, WRONG))]
     for name, metric in METRICS.items():
         if metric.is_time or name in group.sides:
             continue
         group_of = "memory" if metric.source == "memory" else "correctness"
-        values = [value for record in used if (value := _number_of(record[group_of], name)) is not None]
+        values = [value for record in sound if (value := _number_of(record[group_of], name)) is not None]
         if (one := Statistic.of([[value] for value in values])) is not None:
             found[name] = one
     return found

@@ -22,8 +22,9 @@ NAMES = ("benchmark", "variant", "one", "two")
 AWKWARD: list[Any] = [
     None, "", " ", "None", "null", "nan", "NaN", "inf", "-inf", "Infinity", "true", "True", "1", "1.0", "-1", "+1",
     "1e5", "1e400", " 5", "5 ", "007", "0x1f", "[]", "{}", "[1", '"', '""', '"a"', "'a'", "a,b", "a;b",
-    'a"b"c', "a\nb", "a\r\nb", "a\rb", "\n", "\t", "\x00", "\x1b[31m", "\u2028", "\ufeff", "\xa0", "\ud800", "中文,参数", "🚀",
-    "=1+1", "=HYPERLINK(\"x\")", "+1-1", "-cmd|' /C calc'!A0", "@SUM(A1)", "\\", "\\n", "{\"float\": \"nan\"}",
+    'a"b"c', "a\nb", "a\r\nb", "a\rb", "\n", "\t", "\x00", "\x1b[31m", "\u2028", "\ufeff", "\xa0", "\ud800",
+    "中文,参数", "🚀", "=1+1", "=HYPERLINK(\"x\")", "+1-1", "-cmd|' /C calc'!A0", "@SUM(A1)",
+    "\\", "\\n", "{\"float\": \"nan\"}",
     0, -1, 2**70, True, False, 0.0, -0.0, 0.1, 1.0, 1e308, -1e308, 5e-324, 1 / 3, 123456789.123456789,
     math.inf, -math.inf, math.nan, [], {}, [None], [[], [1.5, None]], {"a": {"b": [1, "1", None]}}, {"": ""},
     {"float": "nan"}, {"float": math.nan}, {"float": ["nan"]}, {"float": {"float": 1}},
