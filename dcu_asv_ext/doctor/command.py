@@ -16,7 +16,7 @@ from ..asv_plugin.locks import FileLock, Held, card_lock
 from ..devices import DeviceUnavailable, device_kind
 from ..devices.facts import torch_build
 from ..devices.request import VARIABLE
-from . import configuration, device, host, identity, machine, places, probing, report, software, suite
+from . import card, configuration, device, host, identity, machine, places, probing, report, software, suite
 from .check import STATES, Check, Host
 
 FINE, BROKEN = 0, 3
@@ -45,7 +45,8 @@ def examine(
     command: Sequence[str] = probing.PROBE,
     limit: float = probing.LIMIT,
 ) -> dict[str, Any]:
-    """Everything the doctor finds, JSON-able: scope, config, machine, device, metrics, timing, checks, counts."""
+    """Everything the doctor finds, JSON-able: scope, config, machine, device, card, metrics, timing, checks,
+    counts."""
     facts = machine.describe(where)
     checks: list[Check] = []
     config = None
@@ -58,7 +59,8 @@ def examine(
         checks.append(configuration.GROUP.problem("config", *device.split(str(error), "Correct it.")))
     checks += _software(facts, where)
     probed, more = _device(where, probe, command, limit)
-    checks += [*more, *_machine(where, config)]
+    seen = card.look(probed.stages.get("device"), where)
+    checks += [*more, *card.check_card(probed.stages.get("device"), seen), *_machine(where, config)]
     if config is not None:
         checks += _suite(where, config)
     states = Counter(one.state for one in checks)
@@ -67,6 +69,7 @@ def examine(
         "config": None if config is None else str(config.path),
         "machine": facts,
         "device": probed.stages.get("device"),
+        "card": seen,
         "metrics": probing.metric_rows(probed, None if probe else NOT_PROBED),
         "timing": probed.stages.get("timing"),
         "probe_failure": probed.failure

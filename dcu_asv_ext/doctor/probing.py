@@ -47,7 +47,15 @@ def run_probe(
     environ: Mapping[str, str], timing: bool = True, limit: float = LIMIT, command: Sequence[str] = PROBE
 ) -> Probe:
     """Never raises for what the child does: raising, crashing and hanging are findings."""
-    arguments = [*command, *([] if timing else ["--no-timing"])]
+    out, err, code = run_child([*command, *([] if timing else ["--no-timing"])], environ, limit)
+    return _understood(out, err, code, limit)
+
+
+def run_child(
+    arguments: Sequence[str], environ: Mapping[str, str], limit: float
+) -> tuple[str, str, int | None]:
+    """stdout, stderr and the exit code of a process; None where it did not end within `limit` seconds, and was
+    killed with all that it had started."""
     # Files, not pipes: a child that cannot be killed (a wedged driver) must not hold its reader.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen(
@@ -64,7 +72,7 @@ def run_probe(
             code = None
         finally:
             _end(child)
-        return _understood(_text(out), _text(err), code, limit)
+        return _text(out), _text(err), code
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
@@ -90,17 +98,19 @@ def _understood(out: str, err: str, code: int | None, limit: float) -> Probe:
     during = next((text for stage, text in STAGES.items() if stage not in stages), "ending")
     error = stages.pop("error", None)
     words = "\n".join(err.strip().splitlines()[-12:])
-    if code is None:
-        failure = f"it did not end within {limit:g} s"
-    elif code < 0:
-        failure = f"it was ended by {_signal_name(-code)}"
-    elif error is not None:
+    failure = ended(code, limit)
+    if code is not None and code > 0 and error is not None:
         failure = (
             error["text"] if error["kind"] == "DeviceUnavailable" else f"{error['kind']}: {error['text']}"
         )
-    else:
-        failure = f"it ended with exit code {code}"
     return Probe(stages, failure, during, words)
+
+
+def ended(code: int | None, limit: float) -> str:
+    """How a process ended that did not tell all."""
+    if code is None:
+        return f"it did not end within {limit:g} s"
+    return f"it was ended by {_signal_name(-code)}" if code < 0 else f"it ended with exit code {code}"
 
 
 def _signal_name(number: int) -> str:

@@ -10,6 +10,8 @@ from .check import OK
 
 _WIDTH = 100
 _COLUMN = 16
+#: Checks that are told in full where they are fine.
+_SHOWN = ("device", "synchronise", "card-readings", "card-shared", "performance-level")
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -87,15 +89,15 @@ def _metrics(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _checks(checks: list[dict[str, str]]) -> Iterator[str]:
-    """By group; what is fine takes no more than a line, but for the two that show figures."""
+    """By group; what is fine takes no more than a line, but for those that show figures."""
     for group in dict.fromkeys(one["group"] for one in checks):
         mine = [one for one in checks if one["group"] == group]
         yield f"  {group}"
         fine = [one for one in mine if one["state"] == OK]
         for one in fine:
-            if one["id"] in ("device", "synchronise"):
+            if one["id"] in _SHOWN:
                 yield from _wrapped(one["finding"], f"    ok       {one['id']}: ")
-        quiet = [one["id"] for one in fine if one["id"] not in ("device", "synchronise")]
+        quiet = [one["id"] for one in fine if one["id"] not in _SHOWN]
         if quiet:
             yield from _wrapped(", ".join(quiet), "    ok       ")
         for one in mine:
