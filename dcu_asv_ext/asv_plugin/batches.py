@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..evidence.record import OK
-from ..evidence.store import SUFFIX, append_line, iter_lines, read, replace_text
+from ..evidence.store import append_line, iter_lines, list_evidence, read, replace_text
 from ..metrics import PROTOCOL
 
 INDEX = "batch-sizes.dcu"
@@ -83,11 +83,12 @@ class BatchIndex:
         return whole
 
     def _rebuild(self, known: dict[str, dict[str, int]]) -> None:
-        files = sorted(self.path.parent.glob(f"*{SUFFIX}"), key=lambda one: one.stat().st_mtime)
-        for path in files:
-            for record in read(path).records:
-                if chooses(record):
-                    known.setdefault(key_of(record), record["batch"])
+        folder = self.path.parent
+        files = list_evidence(folder) if folder.is_dir() else []
+        found = [record for path in files for record in read(path).records if chooses(record)]
+        # The first choice holds, whatever files were written again since.
+        for record in sorted(found, key=lambda one: str(one["started_at"])):
+            known.setdefault(key_of(record), record["batch"])
         if known:
             lines = [json.dumps([name, batch]) + "\n" for name, batch in known.items()]
             replace_text(self.path, "".join(lines))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..evidence.store import SUFFIX, iter_lines, parse_line
+from ..evidence.store import iter_lines, list_evidence, parse_line
 
 
 def simulated_files(results: Path) -> list[str]:
@@ -14,7 +14,8 @@ def simulated_files(results: Path) -> list[str]:
     that crashed describes none.
     """
     found = []
-    for path in sorted(results.glob(f"*/*{SUFFIX}")):
+    folders = sorted(one for one in results.iterdir() if one.is_dir()) if results.is_dir() else []
+    for path in (path for folder in folders for path in list_evidence(folder)):
         for line in iter_lines(path):
             record = parse_line(line)
             device = record["device"] if record is not None else None

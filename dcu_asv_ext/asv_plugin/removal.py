@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..evidence.store import SUFFIX, iter_lines, parse_line, replace_text
+from ..evidence.store import SUFFIX, is_there, iter_lines, parse_line, remove, replace_text, unpack
 
 
 def remove_metrics(evidence: Path, names: Iterable[str]) -> None:
@@ -15,7 +15,7 @@ def remove_metrics(evidence: Path, names: Iterable[str]) -> None:
 
     Lines that are no evidence stay as they are.
     """
-    if not evidence.exists():
+    if not is_there(evidence):
         return
     gone: dict[str, set[str]] = {}
     for name in names:
@@ -26,9 +26,10 @@ def remove_metrics(evidence: Path, names: Iterable[str]) -> None:
     if after == before:
         return
     if after:
+        unpack(evidence)
         replace_text(evidence, "".join(after))
     else:
-        evidence.unlink()
+        remove(evidence)
     _forget_session(evidence)
 
 
@@ -44,8 +45,7 @@ def _without(line: str, gone: dict[str, set[str]]) -> str | None:
 
 def remove_all(evidence: Path) -> None:
     """The whole result file was removed."""
-    with suppress(FileNotFoundError):
-        evidence.unlink()
+    remove(evidence)
     _forget_session(evidence)
 
 

@@ -18,7 +18,17 @@ from typing import Any
 from ..comparing.facts import asv_facts
 from ..comparing.model import WORKLOAD, Key, ResultSet, Series
 from ..comparing.reading import Entries, Recorded, read_results, series_of
-from ..evidence.store import SUFFIX, Evidence, evidence_path, iter_lines, parse_line, read
+from ..evidence.packing import GZ
+from ..evidence.store import (
+    SUFFIX,
+    Evidence,
+    evidence_path,
+    is_there,
+    iter_lines,
+    list_evidence,
+    parse_line,
+    read,
+)
 from ..metrics import METRICS
 
 Match = Callable[[Key], bool]
@@ -45,7 +55,7 @@ class ResultsError(Exception):
 
 @dataclass(frozen=True)
 class ResultFile:
-    """The files of one stem. result: asv's, evidence: ours; one of the two may not be there."""
+    """The files of one stem. result: asv's, evidence: ours (plain or packed); one of the two may not be there."""
 
     result: Path | None
     evidence: Path | None
@@ -95,11 +105,12 @@ def file_of(path: str | os.PathLike[str]) -> ResultFile:
     place = Path(path)
     if not place.is_file():
         raise ResultsError(f"there is no file {place}")
-    if place.name.endswith(SUFFIX):
+    if place.name.endswith((SUFFIX, SUFFIX + GZ)):
+        place = place.with_name(place.name.removesuffix(GZ))
         result = place.with_name(place.name[: -len(SUFFIX)] + ".json")
         return ResultFile(result if result.is_file() else None, place)
     evidence = evidence_path(place)
-    return ResultFile(place, evidence if evidence.is_file() else None)
+    return ResultFile(place, evidence if is_there(evidence) else None)
 
 
 def read_file(
@@ -178,11 +189,9 @@ def _line_filter(match: Match | None) -> Callable[[str], bool] | None:
 def list_files(folder: Path) -> list[ResultFile]:
     """The result files of a machine's folder, by name."""
     results: dict[str, Path] = {}
-    evidence: dict[str, Path] = {}
+    evidence = {path.name[: -len(SUFFIX)]: path for path in list_evidence(folder)}
     for entry in sorted(os.scandir(folder), key=lambda one: one.name):
-        if entry.name.endswith(SUFFIX):
-            evidence[entry.name[: -len(SUFFIX)]] = Path(entry.path)
-        elif entry.name.endswith(".json") and entry.name not in NO_RESULTS:
+        if entry.name.endswith(".json") and entry.name not in NO_RESULTS:
             results[entry.name[: -len(".json")]] = Path(entry.path)
     return [ResultFile(results.get(stem), evidence.get(stem)) for stem in sorted({*results, *evidence})]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Match = Callable[[Key], bool]
 
-_RESULT_FILE = re.compile(r"\.(json|jsonl)$")
+_RESULT_FILE = re.compile(r"\.(json|jsonl|jsonl\.gz)$")
 _HASH = re.compile(r"[0-9a-f]{4,40}")
 
 

@@ -1,16 +1,20 @@
-"""The append-only store: one JSON line per measurement, beside asv's result file of the same stem."""
+"""The append-only store: one JSON line per measurement, beside asv's result file of the same stem.
+
+Evidence has one name, `<stem>.evidence.jsonl`, in whatever form it lies there: plain, or packed (packing.py).
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import packing
+from .packing import replace_text as replace_text
 from .record import REQUIRED
 
 SUFFIX = ".evidence.jsonl"
@@ -27,8 +31,10 @@ def append_line(path: str | os.PathLike[str], line: str) -> None:
     """Add one line and force it to disk. Raises OSError (full disk, read-only folder) and leaves no half line
     behind where the file system lets it be taken back.
 
-    A first line that follows a torn one (a killed writer) starts on a line of its own.
+    A first line that follows a torn one (a killed writer) starts on a line of its own. A packed file is unpacked.
     """
+    if packing.packed_path(path).exists():
+        unpack(path)
     data = line.encode()
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
@@ -46,24 +52,6 @@ def append_line(path: str | os.PathLike[str], line: str) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def replace_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file whole or not at all."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix="." + target.name + ".", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 @dataclass
@@ -86,8 +74,58 @@ def parse_line(line: str) -> dict[str, Any] | None:
 
 
 def iter_lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        yield from stream
+    """The lines of a file, plain, packed or both (a line that both have is given once).
+
+    Raises FileNotFoundError where it is in neither form, OSError for a damaged packed one.
+    """
+    packed = packing.packed_path(path)
+    if not packed.exists():
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            yield from stream
+        return
+    plain = Path(path)
+    both = plain.exists()
+    known = set()
+    for line in packing.iter_packed(packed):
+        if both:
+            known.add(line)
+        yield line
+    if both:
+        with open(plain, encoding="utf-8", errors="replace") as stream:
+            yield from (line for line in stream if line not in known)
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether there is such evidence, plain or packed."""
+    return os.path.isfile(path) or packing.packed_path(path).is_file()
+
+
+def remove(path: str | os.PathLike[str]) -> None:
+    for one in (Path(path), packing.packed_path(path)):
+        with suppress(FileNotFoundError):
+            one.unlink()
+
+
+def pack(path: str | os.PathLike[str]) -> None:
+    """Compress the file in place. A reader finds it whole at every moment. Raises OSError."""
+    text = "".join(iter_lines(path))
+    packing.write_packed(packing.packed_path(path), text)
+    with suppress(FileNotFoundError):
+        Path(path).unlink()
+
+
+def unpack(path: str | os.PathLike[str]) -> None:
+    """The plain form again; nothing to do where it is not packed. Raises OSError."""
+    packed = packing.packed_path(path)
+    if packed.exists():
+        replace_text(path, "".join(iter_lines(path)))
+        packed.unlink()
+
+
+def list_evidence(folder: Path) -> list[Path]:
+    """Evidence of a folder, plain or packed, by its one name (which need not be a file), in the order of names."""
+    names = {entry.name.removesuffix(packing.GZ) for entry in os.scandir(folder)}
+    return [folder / name for name in sorted(names) if name.endswith(SUFFIX)]
 
 
 def read(path: str | os.PathLike[str], wanted: Callable[[str], bool] | None = None) -> Evidence:
@@ -106,10 +144,11 @@ def read(path: str | os.PathLike[str], wanted: Callable[[str], bool] | None = No
 
 
 def rewrite(path: str | os.PathLike[str], records: Iterable[dict[str, Any]]) -> None:
-    """Replace a file's measurements atomically; with none left the file goes."""
+    """Replace a file's measurements atomically; with none left the file goes. A packed file becomes plain."""
     text = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
-    if text:
-        replace_text(path, text)
-    else:
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+    if not text:
+        remove(path)
+        return
+    # First: a packed form left behind would bring back what was taken out.
+    unpack(path)
+    replace_text(path, text)

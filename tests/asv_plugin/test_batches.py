@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +88,11 @@ def test_a_choice_is_found_by_whatever_the_device_is_called_before_torch_is_load
 
 
 def test_a_deleted_index_is_rebuilt_from_the_evidence(tmp_path: Path) -> None:
-    first = evidence(tmp_path, record(batch=EIGHT), record(batch=FOUR), name="b")
-    later = evidence(tmp_path, record(batch=FOUR), name="a")
-    os.utime(first, (1000, 1000))
-    os.utime(later, (2000, 2000))
+    early, late = "2026-01-01T10:00:00+00:00", "2026-01-02T10:00:00+00:00"
+    first = evidence(
+        tmp_path, record(batch=EIGHT, started_at=early), record(batch=FOUR, started_at=late), name="b"
+    )
+    evidence(tmp_path, record(batch=FOUR, started_at=late), name="a")
     assert chosen(BatchIndex(tmp_path)) == EIGHT
     assert (tmp_path / INDEX).exists()
     first.unlink()
