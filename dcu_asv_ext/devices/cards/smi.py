@@ -6,18 +6,16 @@ Nothing is guessed: a label, a unit or a form that is not known gives no value, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .smi_json import read_pairs
 from .smi_labels import Fact, Told, Value, fact_of, read_value
-from .smi_lines import LONGEST_LINE, card_number, read_csv, read_queries, read_table
+from .smi_lines import card_number, lines_of, read_csv, read_queries, read_table
 
 #: Every query of 64 cards at once prints a tenth of this.
 LONGEST_TEXT = 2**20
 
-_DRIVER = re.compile(r"\s*driver version\s*:\s*(\S{1,64})\s*", re.IGNORECASE)
 _NO_DEVICE = ("open mkfd failed", "no device available", "driver not initialized")
 _MOST_NOTES = 20
 _MOST_OVER_CAP = 2.0
@@ -86,21 +84,26 @@ def read_smi(text: str) -> SmiText:
 
 def _everything_told(text: str, notes: list[str]) -> tuple[list[Told], str | None]:
     """All forms are looked for in every text, since several queries may stand in one."""
-    lines = [line for line in text.replace("\r", "\n").split("\n") if len(line) <= LONGEST_LINE]
+    lines = lines_of(text)
     told = [*read_queries(lines), *read_table(lines, notes), *read_csv(lines, notes)]
-    drivers = [found.group(1) for found in map(_DRIVER.fullmatch, lines) if found]
+    general = [Told(0, label, value) for label, _, value in (line.partition(":") for line in lines)]
     for name, label, value in read_pairs(text):
         card = None if name.isdecimal() else card_number(name)
-        if card is not None:
+        if card is None:
+            general.append(Told(0, label, value))
+        else:
             told.append(Told(card, label, value))
-        elif label.lower() == "driver version":
-            drivers.append(value)
-    return told, _driver(drivers)
+    return told, _driver(general)
 
 
-def _driver(spellings: Iterable[str]) -> str | None:
-    told = {read_value(Fact("driver", 0, "version"), "", text)[0] for text in spellings}
-    version = told.pop() if len(told) == 1 else None
+def _driver(general: Iterable[Told]) -> str | None:
+    """The one fact that is told of no card but of all."""
+    versions: set[Value | None] = set()
+    for told in general:
+        known = fact_of(told)
+        if known and known[0].key == "driver":
+            versions.add(read_value(*known, told.value)[0])
+    version = versions.pop() if len(versions) == 1 else None
     return version if isinstance(version, str) else None
 
 

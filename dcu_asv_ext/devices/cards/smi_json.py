@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from .smi_labels import LONGEST_LABEL, LONGEST_VALUE
+from .smi_labels import LONGEST_LABEL
 
 _SPACE = re.compile(r"\s*")
 _TOKEN = re.compile(
@@ -23,12 +23,16 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_END = "end"
+_CARD = re.compile(r"(?:card|gpu|dcu|hcu)[ _-]?[0-9]{1,3}", re.IGNORECASE)
+_BROKEN, _END = "broken", "end"
 
 
 class _Token(NamedTuple):
     kind: str
     text: str
+
+
+_COLON = _Token("sign", ":")
 
 
 class Pair(NamedTuple):
@@ -40,23 +44,26 @@ class Pair(NamedTuple):
 
 
 def read_pairs(text: str) -> Iterator[Pair]:
-    """Every label with a plain value directly in a named object; a value that may have been cut off is left out."""
+    """Every label with a plain value directly in a named object; a value that may have been cut off is left out.
+
+    No known release puts an object into another card's. Where one begins, or where a card is named in any other way,
+    a bracket has been lost, and what follows is given to no card until the next object is named.
+    """
     if "{" not in text or '"' not in text:
         return
-    names: list[str] = []
-    label, behind_colon = "", False
+    name, label, behind_colon = "", "", False
     for token, after in pairwise(_tokens(text)):
-        if token.text == ":" and token.kind == "sign":
+        if token == _COLON:
             behind_colon = bool(label)
             continue
+        if _CARD.fullmatch(token.text):
+            name = ""
         if token.kind == "sign":
-            if token.text in "{[":
-                names.append(label if behind_colon and token.text == "{" else "")
-            elif token.text in "}]" and names:
-                names.pop()
-        elif behind_colon and names and names[-1] and _can_follow(token, after):
-            if len(label) <= LONGEST_LABEL and len(token.text) <= LONGEST_VALUE:
-                yield Pair(names[-1], label, token.text)
+            if token.text in "{}":
+                name = label if behind_colon and token.text == "{" else ""
+        elif behind_colon and name and _can_follow(token, after):
+            if len(label) <= LONGEST_LABEL:
+                yield Pair(name, label, token.text)
         elif token.kind == "string":
             label, behind_colon = token.text, False
             continue
@@ -80,6 +87,7 @@ def _tokens(text: str) -> Iterator[_Token]:
             # A quote that is not closed on its line: nothing after it on that line can be told apart.
             line_end = text.find("\n", position + 1)
             position = line_end if line_end >= 0 else end
+            yield _Token(_BROKEN, "")
             continue
         position = found.end()
         kind = str(found.lastgroup)

@@ -122,7 +122,7 @@ _QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([a-z%°]{0,6})")
 # "600Mhz", "(1200.Mhz)", "1 (600Mhz)", "S: (137Mhz)". The level is told from the number only by the bracket.
 _CLOCK = re.compile(r"(?:(?:[0-9a-z]{1,2} ?:? ?)?\()?([0-9]{1,6}(?:\.[0-9]{0,6})?) ?mhz\)?")
 _CLOCK_LEVEL = re.compile(r"[0-9a-z]{1,2}")
-_ADDRESS = re.compile(r"([0-9a-f]{4,8}):([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?![0-9a-f])")
+_ADDRESS = re.compile(r"([0-9a-f]{8}|[0-9a-f]{4}):([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?![0-9a-f])")
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,5}[A-Za-z0-9._+-]{0,40}")
 _INTEGER = re.compile(r"[0-9]{1,9}")
 
@@ -198,7 +198,7 @@ def _level(text: str, unit: str) -> str | None:
 
 
 def _product(text: str, unit: str) -> str | None:
-    named = text.isascii() and text.isprintable() and 2 <= len(text) <= 80
+    named = text.isascii() and text.isprintable() and 2 <= len(text) <= 80 and ":" not in text
     return text if named and not text.lower().startswith("0x") else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .smi_labels import LONGEST_LABEL, Told, column_fact
 
 #: No line of any known output comes near; a longer one is not looked at.
-LONGEST_LINE = 1000
+_LONGEST_LINE = 1000
 
 _QUERY = re.compile(r"\s*(?:GPU|DCU|HCU)\s*\[\s*([0-9]{1,3})\s*\]\s*:(.*)", re.IGNORECASE)
 _CARD_NAME = re.compile(r"(?:(?:card|gpu|dcu|hcu)[ _-]?)?([0-9]{1,3})", re.IGNORECASE)
@@ -17,6 +17,12 @@ _FIRST_COLUMN = frozenset(("gpu", "dcu", "hcu", "device", "card"))
 _BRACKETS = re.compile(r"\[[^\[\]]{0,40}\]")
 _PARENTHESES = re.compile(r"\([^()]{0,40}\)")
 _COMMA = re.compile(r",\s{1,20}")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines that could be of a known output, whatever ends them."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [line for line in lines if len(line) <= _LONGEST_LINE]
 
 
 def card_number(name: str) -> int | None:
@@ -50,12 +56,12 @@ def read_table(lines: list[str], notes: list[str]) -> Iterator[Told]:
         elif rows and (line.startswith("====") or not line.strip()):
             heading, rows = [], 0
         elif heading:
-            cells = _COMMA.sub(",", _BRACKETS.sub("[]", line)).split()
+            cells = _COMMA.sub(",", _BRACKETS.sub("-", line)).split()
             number = card_number(cells[0]) if cells and cells[0].isdecimal() else None
             if number is None:
                 continue
             rows += 1
-            if len(cells) != len(heading):
+            if len(cells) != len(heading) or _has_half_a_bracket(cells):
                 notes.append(f"card {number}: its row does not fit the heading of the table")
                 continue
             for label, value in zip(heading[1:], cells[1:], strict=True):
@@ -64,10 +70,15 @@ def read_table(lines: list[str], notes: list[str]) -> Iterator[Told]:
 
 def _heading(line: str) -> list[str]:
     """The columns' names, [] where it is no heading. `Temp (DieEdge)` is one column, `[Model : Revision]` too."""
-    words = _PARENTHESES.sub(" ", _BRACKETS.sub("[]", line)).split()
-    if not words or words[0].lower() not in _FIRST_COLUMN:
+    words = _PARENTHESES.sub(" ", _BRACKETS.sub("-", line)).split()
+    if not words or words[0].lower() not in _FIRST_COLUMN or _has_half_a_bracket(words):
         return []
     return words if sum(column_fact(word) is not None for word in words[1:]) >= 2 else []
+
+
+def _has_half_a_bracket(words: list[str]) -> bool:
+    """Then the words inside it cannot be told from columns."""
+    return any(not set("[]()").isdisjoint(word) for word in words)
 
 
 def read_csv(lines: list[str], notes: list[str]) -> Iterator[Told]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .smi_json import read_pairs
 from .smi_labels import UNITS
-from .smi_lines import LONGEST_LINE
+from .smi_lines import lines_of
 
 _LONGEST_TEXT = 2**20
 _NONE_RUNNING = "no kfd pids currently running"
@@ -47,7 +47,7 @@ def parse_processes(text: str) -> list[CardProcess] | None:
     """
     if len(text) > _LONGEST_TEXT:
         return None
-    lines = [line for line in text.replace("\r", "\n").split("\n") if len(line) <= LONGEST_LINE]
+    lines = lines_of(text)
     found = [*_blocks(lines), *_rows(lines), *_json_rows(text)]
     lowered = text.lower()
     if found or _NONE_RUNNING in lowered or _ends_without_processes(lines):
