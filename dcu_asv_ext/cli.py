@@ -28,8 +28,13 @@ COMMANDS = {
     "run": ("commands.run", "measure the working tree beside a base, until the two can be told apart"),
     "compare": ("commands.compare", "tell what changed between two commits, and how sure that is"),
     "history": ("commands.history", "tell at which commits of a branch the results changed"),
+    "gate": (
+        "commands.gate",
+        "let a candidate pass only if it is right, no slower end to end, and no heavier",
+    ),
     "matrix": ("commands.matrix", "put all that is known of each result into one table, to be read back"),
     "memory": ("commands.memory", "tell where the memory of each function goes, and what would lower it"),
+    "prune": ("commands.prune", "keep the results folder small: compress evidence, thin what is old"),
 }
 
 _DESCRIPTION = """\

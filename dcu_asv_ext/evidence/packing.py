@@ -27,9 +27,9 @@ def iter_packed(packed: Path) -> Iterator[str]:
         raise OSError(f"{packed} is damaged ({fault}); take it from a copy, or remove it") from fault
 
 
-def write_packed(packed: Path, text: str) -> None:
+def packed(text: str) -> bytes:
     """The same text gives the same bytes, so that packing twice is no change to a repository."""
-    replace_bytes(packed, gzip.compress(text.encode(), compresslevel=9, mtime=0))
+    return gzip.compress(text.encode(), compresslevel=9, mtime=0)
 
 
 def replace_text(path: str | os.PathLike[str], text: str) -> None:

@@ -109,7 +109,7 @@ def remove(path: str | os.PathLike[str]) -> None:
 def pack(path: str | os.PathLike[str]) -> None:
     """Compress the file in place. A reader finds it whole at every moment. Raises OSError."""
     text = "".join(iter_lines(path))
-    packing.write_packed(packing.packed_path(path), text)
+    packing.replace_bytes(packing.packed_path(path), packing.packed(text))
     with suppress(FileNotFoundError):
         Path(path).unlink()
 

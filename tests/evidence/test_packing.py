@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_packed_stays(evidence: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store.packing, "write_packed", full)
+    monkeypatch.setattr(store.packing, "replace_bytes", full)
     with pytest.raises(OSError, match="No space"):
         store.pack(evidence)
     assert orders(evidence) == [0, 1, 2]

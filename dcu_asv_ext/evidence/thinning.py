@@ -1,0 +1,72 @@
+"""What of an old measurement may go: nothing that a figure, an interval or a verdict is made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Of what was alive at the peak, and of what grew.
+HOLDERS = 5
+#: Of a fault's traceback and output; its last words say what happened.
+LETTERS = 1000
+
+RULE = (
+    "of an old measurement stay: every sample, the warm-up, the memory figures, the facts, and of the card's "
+    f"readings the summary of each pass; of what is alive at the peak or grows the {HOLDERS} largest stay, of a fault's text "
+    f"the last {LETTERS} letters. Old measurements that asv's file has replaced go whole, except each benchmark's "
+    "newest session"
+)
+
+#: The columns of `sampled` that are one value a reading.
+_READINGS = ("times", "core_clock_mhz", "memory_clock_mhz", "power_w", "temperature_c", "used_bytes")
+
+
+def thin(record: dict[str, Any]) -> dict[str, Any]:
+    """The record without its bulk; the same object where there is nothing to take. `thinned` says what went."""
+    changes = {
+        name: value
+        for name, value in (
+            ("sampled", _sampled(record.get("sampled"))),
+            ("memory", _memory(record.get("memory"))),
+            ("error", _error(record.get("error"))),
+        )
+        if value is not None
+    }
+    if not changes:
+        return record
+    return {**record, **changes, "thinned": sorted({*record.get("thinned", ()), *changes})}
+
+
+def _sampled(given: Any) -> dict[str, Any] | None:
+    if not isinstance(given, dict) or not any(name in given for name in _READINGS):
+        return None
+    return {name: value for name, value in given.items() if name not in _READINGS}
+
+
+def _memory(given: Any) -> dict[str, Any] | None:
+    if not isinstance(given, dict):
+        return None
+    made = dict(given)
+    for group, names in (("alive", "holders"), ("growth", "grew")):
+        found = given.get(group)
+        if isinstance(found, dict) and len(found.get(names) or ()) > HOLDERS:
+            made[group] = _largest(found, names)
+    return made if made != given else None
+
+
+def _largest(group: dict[str, Any], names: str) -> dict[str, Any]:
+    held = sorted(group[names], key=lambda one: -one["bytes"])
+    made = {**group, names: held[:HOLDERS]}
+    if "rest" in group:
+        # So that the parts still add up.
+        made["rest"] = (group["rest"] or 0) + sum(one["bytes"] for one in held[HOLDERS:])
+    return made
+
+
+def _error(given: Any) -> dict[str, Any] | None:
+    if not isinstance(given, dict):
+        return None
+    made = {
+        name: value[-LETTERS:] if isinstance(value, str) and len(value) > LETTERS else value
+        for name, value in given.items()
+    }
+    return made if made != given else None
