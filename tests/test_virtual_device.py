@@ -304,7 +304,7 @@ def test_what_was_asked_for_and_what_the_allocator_had_to_do_for_it(device: Virt
     odd = 256 * MIB - 100
     peaks = adapter.peak_memory(lambda: device.free(device.malloc(odd)))
     assert (peaks.requested_peak, peaks.peak_allocated) == (odd, 256 * MIB)
-    assert (peaks.retries, peaks.ooms, peaks.after_reserved) == (1, 0, 256 * MIB)
+    assert (peaks.retries, peaks.ooms, peaks.after_reserved, peaks.segments) == (1, 0, 256 * MIB, 1)
 
 
 def test_what_is_missing_has_its_reason(device: VirtualDevice) -> None:
@@ -314,7 +314,7 @@ def test_what_is_missing_has_its_reason(device: VirtualDevice) -> None:
     peaks = adapter.peak_memory(lambda: device.malloc(MIB))
     assert peaks.peak_allocated == MIB and peaks.peak_reserved is None
     assert peaks.missing == dict.fromkeys(
-        ("baseline_reserved", "peak_reserved", "after_reserved"), "no cache"
+        ("baseline_reserved", "peak_reserved", "after_reserved", "segments"), "no cache"
     )
     assert adapter.metric_support() == {
         "device_time": "no events",

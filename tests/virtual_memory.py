@@ -45,7 +45,7 @@ class CachingAllocator:
         self.segments: list[Segment] = []
         self.requested = self.allocated = self.reserved = 0
         self.peak_requested = self.peak_allocated = self.peak_reserved = 0
-        self.retries = self.ooms = 0
+        self.retries = self.ooms = self.grown = 0
 
     def malloc(self, size: int, stream: int = 0) -> Block:
         rounded = max(512, -(-size // 512) * 512)
@@ -106,6 +106,7 @@ class CachingAllocator:
         block = Block(segment, 0, needed)
         segment.blocks.append(block)
         self.segments.append(segment)
+        self.grown += 1
         self.reserved += needed
         self.peak_reserved = max(self.peak_reserved, self.reserved)
         return block

@@ -14,7 +14,7 @@ from .virtual_memory import OutOfMemory
 
 _MEMORY_FIELDS = {
     "peak_allocated": ("baseline_allocated", "peak_allocated", "after_allocated", "requested_peak"),
-    "peak_reserved": ("baseline_reserved", "peak_reserved", "after_reserved"),
+    "peak_reserved": ("baseline_reserved", "peak_reserved", "after_reserved", "segments"),
 }
 
 
@@ -152,7 +152,7 @@ class VirtualTorchDevice(Device):
         memory = self.virtual.memory
         peaks = MemoryPeaks(method="virtual allocator")
         peaks.baseline_allocated, peaks.baseline_reserved = memory.allocated, memory.reserved
-        retries, ooms = memory.retries, memory.ooms
+        retries, ooms, grown = memory.retries, memory.ooms, memory.grown
         memory.reset_peaks()
 
         def read() -> MemoryPeaks:
@@ -160,6 +160,7 @@ class VirtualTorchDevice(Device):
             peaks.after_allocated, peaks.after_reserved = memory.allocated, memory.reserved
             peaks.requested_peak = memory.peak_requested
             peaks.retries, peaks.ooms = memory.retries - retries, memory.ooms - ooms
+            peaks.segments = memory.grown - grown
             for metric, fields in _MEMORY_FIELDS.items():
                 if metric in self.missing:
                     for name in fields:

@@ -9,7 +9,7 @@ from .base import MemoryPeaks
 
 #: Field of MemoryPeaks -> counter of `memory_stats`. Older versions of torch lack some of them.
 _REQUESTED = "requested_bytes.all.peak"
-_EVENTS = {"retries": "num_alloc_retries", "ooms": "num_ooms"}
+_EVENTS = {"retries": "num_alloc_retries", "ooms": "num_ooms", "segments": "segment.all.allocated"}
 
 
 def start_peaks(counters: Any, indices: Iterable[int], method: str) -> Callable[[], MemoryPeaks]:

@@ -32,7 +32,7 @@ class MemoryPeaks:
     """Bytes around one call. Peaks are absolute, as `torch.cuda.max_memory_*`; None goes with a reason.
 
     requested_peak: what tensors asked for, before the allocator rounded it. retries: how often the allocator had to
-    give its cache back to get memory; ooms: how often it got none.
+    give its cache back to get memory; ooms: how often it got none; segments: how often its pool grew by one.
     `missing` maps a field's name to the reason why it is None.
     `method` says how the numbers were obtained.
     """
@@ -46,6 +46,7 @@ class MemoryPeaks:
     requested_peak: int | None = None
     retries: int | None = None
     ooms: int | None = None
+    segments: int | None = None
     method: str = ""
     missing: dict[str, str] = field(default_factory=dict)
 

@@ -17,7 +17,8 @@ _NOT_ON_THE_CPU = {
     **dict.fromkeys(("baseline_reserved", "peak_reserved", "after_reserved"), RESERVED_REASON),
     "requested_peak": "torch's CPU allocator rounds nothing: what is allocated is what was asked for",
     **dict.fromkeys(
-        ("retries", "ooms"), "torch's CPU allocator has no cache to give back and does not retry"
+        ("retries", "ooms", "segments"),
+        "torch's CPU allocator has no pool: it asks the system each time, and once",
     ),
 }
 

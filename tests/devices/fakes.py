@@ -54,7 +54,7 @@ class FakeCuda:
         self.count, self.available = count, available
         self.properties = SimpleNamespace(name=product, total_memory=64 << 30, **properties)
         self.allocated, self.peak, self.reserved, self.peak_of_reserved = 0, 0, 0, 0
-        self.retries = self.ooms = 0
+        self.retries = self.ooms = self.segments = 0
         self.counting = True
         self.seeds: list[int] = []
         self.streams = [FakeStream(self.log, 0, index) for index in range(count)]
@@ -114,6 +114,7 @@ class FakeCuda:
             "requested_bytes.all.peak": self.peak - self.peak // 8,
             "num_alloc_retries": self.retries,
             "num_ooms": self.ooms,
+            "segment.all.allocated": self.segments,
         }
 
     def mem_get_info(self, index: int) -> tuple[int, int]:

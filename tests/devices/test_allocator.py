@@ -12,9 +12,10 @@ def test_each_figure_is_the_sum_over_the_devices_in_use() -> None:
     cuda.allocate(800)
     read = start_peaks(cuda, (0, 1), "counters")
     cuda.ooms += 1
+    cuda.segments += 3
     peaks = read()
     assert (peaks.baseline_allocated, peaks.peak_allocated, peaks.after_reserved) == (1600, 1600, 1600)
-    assert (peaks.requested_peak, peaks.retries, peaks.ooms) == (1400, 0, 2)
+    assert (peaks.requested_peak, peaks.retries, peaks.ooms, peaks.segments) == (1400, 0, 2, 6)
     assert peaks.method == "counters" and not peaks.missing
     assert cuda.log == [("reset", 0), ("reset", 1)]
 

@@ -235,6 +235,7 @@ def test_what_the_cpu_has_no_counter_for_is_missing_with_a_reason(cpu: Cpu) -> N
         "peak_reserved",
         "requested_peak",
         "retries",
+        "segments",
     ]
     with pytest.raises(NotMeasured, match="would slow the call that is timed"):
         cpu.start_peaks()
