@@ -127,7 +127,6 @@ _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,5}[A-Za-z0-9._+-]{0,40}")
 _INTEGER = re.compile(r"[0-9]{1,9}")
 
 LONGEST_LABEL = 100
-LONGEST_VALUE = 200
 
 
 def column_fact(word: str) -> Fact | None:
@@ -157,7 +156,7 @@ def _plain(label: str) -> str:
 
 def read_value(fact: Fact, unit: str, text: str) -> tuple[Value | None, str | None]:
     """The value, or None; with None, why it is not taken, or None where the text itself says that there is none."""
-    text = " ".join(text.split()) if len(text) <= LONGEST_VALUE else "?" * LONGEST_VALUE
+    text = " ".join(text.split())
     if fact.key is None or text.lower() in _NOTHING or text.lower().startswith("n/a"):
         return None, None
     if fact.kind == "clock" and _CLOCK_LEVEL.fullmatch(text.lower()):

@@ -93,8 +93,8 @@ def read_csv(lines: list[str], notes: list[str]) -> Iterator[Told]:
         elif heading:
             number = card_number(cells[0])
             if number is None:
-                heading = []
-            elif len(cells) != len(heading):
+                continue
+            if len(cells) != len(heading):
                 notes.append(f"card {number}: its row does not fit the heading of the CSV")
             else:
                 for label, value in zip(heading[1:], cells[1:], strict=True):

@@ -79,6 +79,8 @@ def test_a_unit_that_is_not_known_gives_no_number_and_a_note(unit: str) -> None:
         ("Average Graphics Package Power (W)", "135 mW"),
         ("vram Total Memory (MiB)", "34342961152"),
         ("vram Total Memory (MiB)", "0"),
+        ("vram Total Used Memory (MiB)", "34342961152"),
+        ("Card Series", "Allocated (VRAM%): 60"),
         ("vram Total Memory (MiB)", "65,520"),
         ("vram Total Memory (MiB)", "65520 (~64GB)"),
         ("vram Total Memory (GiB)", "63.98"),
@@ -201,6 +203,8 @@ def test_numbers_below_the_table_are_no_rows() -> None:
         "\n\n \n",
         "hy-smi: command not found",
         "GPU not found. 3 devices.",
+        "GPU power\n3 80.0W\n",
+        "HCU [Model Temp AvgPwr\n0 1 50.0C 80.0W\n",
         "卡    温度     功率\n0     53.0C    96.0W\n",
         "HCU[0] : 温度: 40\n",
         "HCU[0] : \nHCU[] : HCU use (%): 5\nHCU[x] : HCU use (%): 5\nHCU[-1] : HCU use (%): 5",
@@ -242,6 +246,17 @@ def test_a_driver_told_without_a_card() -> None:
     assert read_smi("Driver Version: unknown\nHCU[0] : HCU use (%): 5").cards == (
         {"card": 0, "utilization": 5.0},
     )
+
+
+def test_two_drivers_are_none() -> None:
+    told = read_smi("Driver Version: 6.3.31\nDriver Version: 6.3.30\nHCU[0] : HCU use (%): 5")
+    assert (told.cards, told.driver) == (({"card": 0, "utilization": 5.0},), None)
+
+
+@pytest.mark.parametrize("address", ["0000:0C:00.0", "00000000:0c:00.0", "0000:0c:00.0 --> SN: T1"])
+def test_an_address_is_spelled_as_sysfs_spells_it(address: str) -> None:
+    assert one(f"HCU[0] : PCI Bus: {address}") == {"card": 0, "bus": "0000:0c:00.0"}
+    assert one("HCU[0] : PCI Bus: 00010000:0c:00.0")["bus"] == "00010000:0c:00.0"
 
 
 def test_notes_are_few_and_told_once() -> None:

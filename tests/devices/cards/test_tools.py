@@ -270,6 +270,7 @@ def test_an_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
     assert ended(int(mark.read_text()))
 
 
+@pytest.mark.filterwarnings("error")
 def test_no_file_is_left_open(tmp_path: Path) -> None:
     tool = printing(tmp_path, HCU_QUERIES.text)
     hanging = made_up(tmp_path / "hanging", "sleep 60")
