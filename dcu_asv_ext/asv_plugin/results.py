@@ -162,6 +162,19 @@ class Project:
         parts = [line.split("\t", 2) for line in lines]
         return [Commit(commit, 1000 * int(date), subject) for commit, date, subject in parts]
 
+    def known_commits(self, hashes: Iterable[str]) -> set[str]:
+        """Those of the (full) hashes that the repository has, on whatever branch."""
+        asked = [*dict.fromkeys(hashes)]
+        command = ["git", "-C", str(self.git_dir), "cat-file", "--batch-check=%(objectname) %(objecttype)"]
+        told = subprocess.run(
+            command,
+            input="".join(f"{one}^{{commit}}\n" for one in asked),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return {line.partition(" ")[0] for line in told.stdout.splitlines() if line.endswith(" commit")}
+
     def _near(self, name: str) -> str:
         """ "; did you mean a or b?", of branches and tags with a similar name."""
         if self.git_dir is None:

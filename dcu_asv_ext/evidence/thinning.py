@@ -11,9 +11,9 @@ LETTERS = 1000
 
 RULE = (
     "of an old measurement stay: every sample, the warm-up, the memory figures, the facts, and of the card's "
-    f"readings the summary of each pass; of what is alive at the peak or grows the {HOLDERS} largest stay, of a fault's text "
-    f"the last {LETTERS} letters. Old measurements that asv's file has replaced go whole, except each benchmark's "
-    "newest session"
+    "readings the summary of each pass; of what is alive at the peak or grows "
+    f"the {HOLDERS} largest stay, of a fault's text the last {LETTERS} letters. "
+    "Old measurements that asv's file has replaced go whole, except each benchmark's newest session"
 )
 
 #: The columns of `sampled` that are one value a reading.
