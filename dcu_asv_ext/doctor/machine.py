@@ -12,7 +12,7 @@ from typing import Any
 
 from ..devices import torch_build
 from ..devices.facts import cpu_model, driver_versions, toolkit_versions, visible_devices
-from ..devices.host import usable_cores
+from ..devices.host import describe_host, usable_cores
 from ..evidence.software import package_versions
 from .check import Host
 
@@ -49,6 +49,7 @@ def describe(host: Host) -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "cpu": cpu_model(host.root),
         "cores": usable_cores(),
+        "host": describe_host(host.root, host.environ),
         "python": {"version": platform.python_version(), "executable": sys.executable},
         "packages": package_versions(),
         "torch": dataclasses.asdict(torch_build()),

@@ -55,6 +55,7 @@ def _machine(found: Mapping[str, Any]) -> Iterator[str]:
     yield from _row(
         "host", f"{found['hostname']}{container}, {found['cpu'] or 'CPU not named'}, {found['cores']} cores"
     )
+    yield from _row("processor", ", ".join(_processor(found["host"])) or "not told")
     yield from _row("python", f"{found['python']['version']} ({found['python']['executable']})")
     torch = f"{build['version']}, a {build['kind']} build" if build["version"] else "not installed"
     extra = [f"{name} {build[name]}" for name in ("hip", "cuda", "dtk") if build[name]]
@@ -71,6 +72,18 @@ def _machine(found: Mapping[str, Any]) -> Iterator[str]:
         yield from _row(
             "visible", ", ".join(f"{name}={value}" for name, value in found["visible_devices"].items())
         )
+
+
+def _processor(host: Mapping[str, Any]) -> Iterator[str]:
+    for name, word in (("sockets", "socket"), ("numa_nodes", "NUMA node")):
+        if name in host:
+            yield _many(host[name], word)
+    if "threads_per_core" in host:
+        yield f"{_many(host['threads_per_core'], 'thread')} a core"
+    if "governor" in host:
+        yield f"governor {host['governor']}"
+    if "kernel" in host:
+        yield f"kernel {host['kernel']}"
 
 
 def _named(versions: Mapping[str, str]) -> str:

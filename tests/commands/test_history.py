@@ -233,3 +233,30 @@ def test_heavy_modules_are_not_imported(results: Results) -> None:
         [sys.executable, "-c", code], cwd=results.made.suite, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("[]\n")
+
+
+@pytest.fixture(scope="module")
+def updated(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """The driver was updated before the tenth of twenty commits, and the code made slower at the fifteenth."""
+    made = Prepared(tmp_path_factory.mktemp("updated"))
+    for place, commit in enumerate(made.commits(20)):
+        device = {"kind": "dcu", "driver": "hycu 6.3.30" if place >= 10 else "hycu 6.3.8"}
+        levels = {"suite.driver": 1.3 if place >= 10 else 1.0, "suite.code": 1.3 if place >= 15 else 1.0}
+        ours = {
+            name: rounds_of(1e-3 * level, seed=50 * place + at)
+            for at, (name, level) in enumerate(levels.items())
+        }
+        made.write(commit, ours, device=device)
+    return made
+
+
+def test_a_driver_s_update_is_told_at_its_commit(
+    updated: Prepared, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runner("history", updated.suite, monkeypatch, capsys)
+    found = json.loads(run("--json")[1])
+    assert [(one["benchmark"], one["kind"]) for one in found["changes"]] == [("suite.code", "regression")]
+    (told,) = found["set_ups"]
+    assert told["text"] == "the machine changed here: device.driver was hycu 6.3.8, is hycu 6.3.30"
+    assert [one["benchmark"] for one in told["members"]] == ["suite.driver"]
+    assert "the machine changed here: device.driver was hycu 6.3.8" in run()[1]

@@ -60,6 +60,22 @@ def test_all_is_well(project: Path) -> None:
     assert max(len(line) for line in text.splitlines() if "/" not in line) <= 100
 
 
+def test_the_processor_is_told(project: Path) -> None:
+    where = host(project)
+    folder = where.root / "sys/devices/system"
+    for name, told in {
+        "cpu/cpu0/cpufreq/scaling_governor": "powersave",
+        "cpu/cpu0/topology/physical_package_id": "0",
+        "cpu/cpu0/topology/thread_siblings_list": "0,1",
+        "node/node0/cpulist": "0-1",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(told + "\n")
+    found = examine(where, project, probe=False)
+    assert found["machine"]["host"]["governor"] == "powersave" and found["card"] is None
+    assert "processor       1 socket, 1 NUMA node, 2 threads a core, governor powersave" in render(found)
+
+
 def test_every_id_is_said_once(project: Path) -> None:
     ids = [one["id"] for one in examine(host(project), project, probe=False)["checks"]]
     assert len(ids) == len(set(ids))
