@@ -20,7 +20,7 @@ simulated = importlib.import_module({"sim": "sim_backend", "cuda": "fake_cuda"}[
 
 import torch  # noqa: E402  the "cuda" form has to come before it
 
-from dcu_asv_ext.devices import Device, DeviceUnavailable, select  # noqa: E402
+from dcu_asv_ext.devices import Device, DeviceUnavailable, NotMeasured, select  # noqa: E402
 
 torch.set_num_threads(1)
 COST = 0.005
@@ -210,6 +210,18 @@ def check_a_retry_is_counted() -> None:
         simulated.set_capacity(64 << 30)
         torch.accelerator.empty_cache()
     assert (peaks.retries, peaks.ooms) == (1, 0), (peaks.retries, peaks.ooms)
+
+
+def check_no_card_of_the_host_is_looked_at() -> None:
+    source = device.card_source()
+    assert source.name == "mem_get_info" and source.arguments == ()
+    assert source.read().total_bytes == device.card_memory()[1]
+    try:
+        told = device.card_arguments()
+    except NotMeasured as missing:
+        assert "sim" in missing.reason
+    else:
+        raise AssertionError(f"another process would look at {told}")
 
 
 def check_out_of_memory() -> None:

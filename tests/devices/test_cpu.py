@@ -239,3 +239,15 @@ def test_what_the_cpu_has_no_counter_for_is_missing_with_a_reason(cpu: Cpu) -> N
     ]
     with pytest.raises(NotMeasured, match="would slow the call that is timed"):
         cpu.start_peaks()
+
+
+def test_the_clock_is_looked_at_where_the_machine_tells_it(tmp_path: Path) -> None:
+    made = Cpu(torch, tmp_path)
+    with pytest.raises(NotMeasured, match="no card with memory of its own"):
+        made.card_source()
+    with pytest.raises(NotMeasured, match="publishes no CPU clock"):
+        made.card_arguments()
+    folder = tmp_path / "sys/devices/system/cpu/cpufreq/policy0"
+    folder.mkdir(parents=True)
+    (folder / "scaling_cur_freq").write_text("3400000\n")
+    assert made.card_arguments() == ("cpufreq", str(tmp_path))

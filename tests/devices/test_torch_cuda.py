@@ -193,3 +193,44 @@ def test_summary_and_seed(tmp_path: Path) -> None:
     assert made.memory_summary() == "summary of 1"
     made.seed(5)
     assert torch.cuda.seeds == [5]
+
+
+ADDRESS = {"pci_domain_id": 0, "pci_bus_id": 9, "pci_device_id": 0}
+
+
+def test_the_card_is_looked_at_by_its_files_then_by_torch(tmp_path: Path) -> None:
+    made = device(tmp_path, torch_21(FakeCuda(**ADDRESS), hip="6.1"))
+    assert made.card_source().name == "mem_get_info" and made.card_source().read().used_bytes == 54
+    folder = tmp_path / "sys/bus/pci/devices/0000:09:00.0"
+    folder.mkdir(parents=True)
+    (folder / "gpu_busy_percent").write_text("7\n")
+    assert made.card_source().name == "mem_get_info"
+    (folder / "mem_info_vram_used").write_text("7\n")
+    (folder / "mem_info_vram_total").write_text("70\n")
+    source = made.card_source()
+    assert source.arguments == ("sysfs", "0000:09:00.0", str(tmp_path)) and source.read().used_bytes == 7
+
+
+def test_a_card_that_nobody_tells_of(tmp_path: Path) -> None:
+    torch = torch_21(hip="6.1")
+    torch.cuda.mem_get_info = lambda index: (0, 0)
+    with pytest.raises(NotMeasured, match="0 of 0 bytes are free"):
+        device(tmp_path, torch).card_source()
+
+
+def test_how_another_process_looks_at_the_card(tmp_path: Path) -> None:
+    made = device(tmp_path, torch_21(FakeCuda(**ADDRESS), hip="6.1"))
+    assert made.card_arguments() == ("search", "hip", "0000:09:00.0", str(tmp_path))
+    with pytest.raises(NotMeasured, match="does not tell the PCI address of cuda:0"):
+        device(tmp_path, torch_21(hip="6.1")).card_arguments()
+
+
+def test_a_simulated_device_has_no_card_of_this_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "sys/bus/pci/devices/0000:09:00.0"
+    folder.mkdir(parents=True)
+    (folder / "mem_info_vram_used").write_text("7\n")
+    (folder / "mem_info_vram_total").write_text("70\n")
+    made = device(tmp_path, torch_21(FakeCuda(**ADDRESS), hip="6.3.0-sim"))
+    assert made.card_source().name == "mem_get_info"
+    with pytest.raises(NotMeasured, match="simulated device has no card"):
+        made.card_arguments()

@@ -14,6 +14,7 @@ typedef struct { u64 total, free, used; } memory;
 typedef struct { unsigned gpu, memory; } busy;
 typedef struct { unsigned pid; u64 used; unsigned instance, compute; } process;
 static int card;
+HELPERS
 int nvmlInit_v2(void) { START return 0; }
 int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **handle) {
     if (strcmp(address, "0000:09:00.0")) return 6;
@@ -49,6 +50,7 @@ int nvmlDeviceGetComputeRunningProcesses_v2(void *handle, unsigned *count, proce
 #endif
 """
 NVML_DEFAULTS = {
+    "HELPERS": "",
     "START": "",
     "USED": "600",
     "REFUSED": "0",
@@ -105,7 +107,7 @@ def _compile(place: Path, text: str, macros: dict[str, str]) -> None:
     place.parent.mkdir(parents=True)
     source = place.parent / "fake.c"
     defined = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-    source.write_text(f"#include <string.h>\n#include <unistd.h>\n{defined}{text}")
+    source.write_text(f"#include <string.h>\n#include <fcntl.h>\n#include <unistd.h>\n{defined}{text}")
     subprocess.run(
         [compiler, "-shared", "-fPIC", "-w", "-o", str(place), str(source)], check=True, timeout=120
     )
