@@ -199,7 +199,7 @@ class _Group:
     names: tuple[str, ...]
     records: list[Record] = field(default_factory=list)
     facts: dict[int, dict[str, str]] = field(default_factory=dict)
-    identities: dict[int, Identity] = field(default_factory=dict)
+    identities: dict[tuple[int, ...], Identity | None] = field(default_factory=dict)
     make_identity: Identities = field(default_factory=Identities)
 
     @property
@@ -214,10 +214,11 @@ class _Group:
         return merged(self.facts[id(record)] for record in used)
 
     def identity_of(self, used: Sequence[Record]) -> Identity | None:
-        for record in used:
-            if id(record) not in self.identities:
-                self.identities[id(record)] = self.make_identity.of(record)
-        return together(self.identities[id(record)] for record in used)
+        # All metrics of a benchmark mostly have the same rounds.
+        key = tuple(map(id, used))
+        if key not in self.identities:
+            self.identities[key] = together(map(self.make_identity.of, used))
+        return self.identities[key]
 
 
 def _grouped(records: Sequence[Record]) -> dict[tuple[str, tuple[str, ...]], _Group]:
