@@ -86,6 +86,12 @@ def test_a_regression_of_the_code_after_the_update_is_one() -> None:
     assert [change.place for change in found.set_ups] == [10]
 
 
+def test_a_regression_of_the_code_before_the_update_is_not_the_update_s() -> None:
+    found = measured(*({MATMUL: of(NEW if i >= 20 else OLD, 1.3 if i >= 10 else 1.0, i)} for i in range(30)))
+    assert [(one.place, one.kind) for one in found.changes] == [(10, "regression")]
+    assert [(one.place, one.members) for one in found.set_ups] == [(20, ())]
+
+
 def test_two_thread_counts_are_two_series() -> None:
     """They take turns, and a regression of the one with eight threads is seen all the same."""
 
