@@ -59,6 +59,11 @@ class Sampler:
         except (OSError, ValueError) as error:
             self._failure = f"the process that looks at the card could not be started ({error})"
 
+    @property
+    def pid(self) -> int | None:
+        """The process's number, None where it could not be started."""
+        return None if self._process is None else self._process.pid
+
     def stop(self) -> Samples:
         """What was seen; where the process failed, `reason` says how and when. Waits about 3 s at most."""
         process = self._process

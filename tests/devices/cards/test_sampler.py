@@ -105,6 +105,7 @@ def test_a_process_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
     samples = Sampler(sysfs(tmp_path)).stop()
     assert not samples.readings and "could not be started" in samples.reason
+    assert Sampler(sysfs(tmp_path)).pid is None
 
 
 def test_an_interpreter_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +168,8 @@ def test_a_process_that_answers_nothing_is_not_waited_for(
     monkeypatch.setattr(sys, "executable", str(stubborn))
     monkeypatch.setattr(sampling, "_HANDING", SHORT)
     sampler = Sampler(sysfs(tmp_path), grace=SHORT)
-    assert sampler._process is not None
-    left = os.pidfd_open(sampler._process.pid)
+    assert sampler.pid is not None
+    left = os.pidfd_open(sampler.pid)
     reason = sampler.stop().reason
     assert reason.startswith("the process that looks at the card did not answer") and ended(left)
 
@@ -185,7 +186,7 @@ def parent(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
         if len(sys.argv) > 1 and os.fork() == 0:
             sys.stdin.read()
             os._exit(0)
-        print(sampler._process.pid, flush=True)
+        print(sampler.pid, flush=True)
         signal.pause()
     """
     worker = ["worker"]
