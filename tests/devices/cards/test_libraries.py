@@ -115,6 +115,10 @@ def test_both_layouts_are_told_apart(flag: int, count: int) -> None:
         assert current_frequency(words(flag, count, current, *hertz)) == 100.0 + current
 
 
+def test_a_first_frequency_of_nothing_is_no_other_layout() -> None:
+    assert current_frequency(words(-1, 3, 2, 0, 100 * 10**6, 200 * 10**6)) == 200.0
+
+
 @pytest.mark.parametrize(
     "told", [bytes(1024), words(-1, 3, 3, 10**9), words(-1, 40, 2, 10**9), words(-1, 1, 0, 0)]
 )

@@ -30,6 +30,11 @@ def test_a_card_is_found_by_its_address(tmp_path: Path) -> None:
     assert kfd_card("no address", tmp_path) is None
 
 
+def test_a_cpu_is_no_card(tmp_path: Path) -> None:
+    node(tmp_path, 0, 0, location_id=0, domain=0)
+    assert kfd_card("0000:00:00.0", tmp_path) is None
+
+
 def test_cards_of_several_domains_and_functions(tmp_path: Path) -> None:
     node(tmp_path, 1, 10, location_id=0x0900, domain=0)
     node(tmp_path, 2, 11, location_id=0x0900, domain=1)

@@ -121,7 +121,7 @@ def test_a_library_that_crashes(tmp_path: Path) -> None:
 
 
 def test_a_library_that_prints(tmp_path: Path) -> None:
-    fake_libraries.nvml(tmp_path, START='write(1, "hello\\n{}\\n", 9);')
+    fake_libraries.nvml(tmp_path, USED='(write(1, "NVML says hello", 15), 600)')
     samples = Sampler(("nvml", ADDRESS, str(tmp_path))).stop()
     assert samples.source == "NVML" and samples.readings[0].used_bytes == 600
 
