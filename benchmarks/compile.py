@@ -55,11 +55,12 @@ def exact_compiled(compiled: Callable[..., Any], *arrays: torch.Tensor) -> torch
     cache="fresh",
     reference=exact_compiled,
     kind="micro",
+    metrics=[..., "compile_time"],
     work={"bytes": gate_bytes},
     rounds=3,  # a compiler's minute is too dear for five
 )
 def compiled_chain(compiled: Callable[..., Any], *arrays: torch.Tensor) -> torch.Tensor:
-    """The chain of `elementwise`, compiled: `cold_start` is compilation from nothing, `latency` the code made."""
+    """The chain of `elementwise`, compiled: `compile_time` from nothing, `latency` of the code made."""
     return compiled(*arrays)
 
 

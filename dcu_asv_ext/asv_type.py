@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import cProfile
 import ctypes
+import importlib
 import inspect
 import itertools
 import os
 import re
 import signal
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +74,13 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
 
     def run(self, *params: Any) -> Any:
         """Measure, keep the evidence, and return this metric's part of it in asv's form."""
+        imports = _import_what_measures()
         from .measure.session import measure
 
         extra = _extra(self._attr_sources)
         info: dict[str, Any] = extra.get("dcu") or {}
         _die_with_asv(info)
-        measured = measure(self._request(params, extra, info))
+        measured = measure(replace(self._request(params, extra, info), imports=imports))
         _keep(measured.record, info)
         value, failure = asv_result(outcome(measured.record.to_dict(), self._metric))
         if not info:
@@ -138,6 +142,15 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
         if spec.teardown is not None:
             for one in sets:
                 one.call(spec.teardown)
+
+
+def _import_what_measures() -> float | None:
+    """Seconds of importing torch and the passes; None where the suite has imported torch itself."""
+    if "torch" in sys.modules:
+        return None
+    begin = time.perf_counter()
+    importlib.import_module("dcu_asv_ext.measure.session")
+    return time.perf_counter() - begin
 
 
 def _extra(sources: list[Any]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ class Measurement:
 
     benchmark: `<module>.<function>`; params: name -> asv's own string; param_index: asv's combination index.
     status: "ok", or a reason ("skipped: ...", "wrong result: ...", "out of memory: ...", "failed: ...").
+    parts: part of the cold start -> seconds. cold: how each was told, its share of the first call (`in_first_call`),
+    why others are missing, and which on-disk caches were written to.
     times: pass -> seconds per call, in acquisition order (None where an event time was not finite).
     batch: pass -> calls per sample.
     missing: metric -> why it has no number.
@@ -60,6 +62,7 @@ class Measurement:
     missing: dict[str, str] = field(default_factory=dict)
     work: dict[str, float] = field(default_factory=dict)
     parts: dict[str, float] = field(default_factory=dict)
+    cold: dict[str, Any] = field(default_factory=dict)
     device: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
@@ -88,7 +91,7 @@ class Measurement:
 
 
 _OPTIONAL = frozenset(
-    {"work", "parts", "warm_up", "error", "missing", "dirty", "head"}
+    {"work", "parts", "cold", "warm_up", "error", "missing", "dirty", "head"}
     | {"host", "state", "sampled", "spans", "project"}
 )
 

@@ -20,6 +20,10 @@ _TIMES = {
 }
 
 
+#: Times of something that need not happen at all.
+_MAY_BE_NOTHING = frozenset({"compile_time"})
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One metric of one measurement.
@@ -63,7 +67,9 @@ def _value(record: dict[str, Any], metric: Metric) -> Outcome:
         number = int(record["batch"].get(_TIMES[metric.name], 1))
         if not raw:
             return Outcome("missing", reason="this measurement has no such pass")
-        good = tuple(value for value in raw if value is not None and math.isfinite(value) and value > 0)
+        nothing = metric.name in _MAY_BE_NOTHING
+        finite = [value for value in raw if value is not None and math.isfinite(value)]
+        good = tuple(value for value in finite if value > 0 or (value == 0 and nothing))
         if not good:
             return Outcome("missing", reason=f"none of {len(raw)} times is finite and positive")
         return Outcome("ok", good, number)

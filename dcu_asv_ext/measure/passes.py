@@ -10,6 +10,7 @@ from ..devices.base import Device, NotMeasured
 from ..evidence.record import Measurement
 from .arguments import CallArguments
 from .calls import batched, one_call, reset_of
+from .cold_parts import ColdStart
 from .correctness import Keeper, Kept
 from .device_time import BLOCK, STREAM_ESCAPE, EventTimes, escapes, time_events
 from .facts import Emptied, boundary, watch_empty_cache
@@ -47,6 +48,7 @@ class Run:
     kept: list[Kept] = field(default_factory=list)
     verdicts: list[Any] = field(default_factory=list)
     stage: str = ""
+    cold_start: ColdStart | None = None
 
     def wants(self, metric: str) -> bool:
         return metric in self.spec.metrics
@@ -70,8 +72,11 @@ def cold(run: Run) -> None:
     begin = device.clock()
     output = call()
     device.synchronize()
-    run.record.times["cold"] = [device.clock() - begin]
+    end = device.clock()
+    run.record.times["cold"] = [end - begin]
     run.record.memory["first"] = memory.read()
+    if run.cold_start is not None:
+        run.cold_start.end(begin, end)
     run.record.boundary = boundary(run.sets, output, reset is not None)
 
 

@@ -32,6 +32,7 @@ class Request:
     user_caches: the user's own values of the cache variables.
     about: fields of the record that only the caller knows (round, session, order, commit, env, machine; dirty, head
     and variant where they are not what they are by themselves).
+    imports: seconds that this process took to import torch and what measures (None: torch was there before).
     """
 
     spec: Spec
@@ -42,3 +43,4 @@ class Request:
     cache_root: Path | None = None
     user_caches: Mapping[str, str | None] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
+    imports: float | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ..evidence.software import environment_variables, package_versions
 from .arguments import CallArguments, make_arguments
 from .calls import one_call
 from .card_watch import CardWatch
+from .cold_parts import ColdStart, timed
 from .passes import Run
 from .request import Request
 from .spec import BenchmarkError
@@ -38,6 +38,8 @@ def measure(request: Request, device: Device | None = None) -> Measured:
     """
     spec = request.spec
     record = _new_record(request)
+    if request.imports is not None:
+        record.parts["imports"] = request.imports
     watch = CardWatch(record, request.options.quick)
     cache = caches.prepare(spec.cache, request.cache_root, request.user_caches, os.environ)
     run = Run(spec, device, request.options, record, ()) if device is not None else None
@@ -50,7 +52,9 @@ def measure(request: Request, device: Device | None = None) -> Measured:
         if run is None:
             from ..devices import select
 
-            run = Run(spec, select(), request.options, record, ())
+            with timed(record, "device_init"):
+                run = Run(spec, select(), request.options, record, ())
+        run.cold_start = ColdStart(run.device.clock, cache)
         record.device = run.device.describe()
         watch.start(run.device)
         _measure_on(run, request, watch)
@@ -62,6 +66,8 @@ def measure(request: Request, device: Device | None = None) -> Measured:
         if run is not None:
             settle(run)
             error = _teardown(run, error)
+            if run.cold_start is not None:
+                run.cold_start.finish(record)
         _finish(record, cache)
     return Measured(record, error)
 
@@ -98,11 +104,14 @@ def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
         # Rates are an extra: what the function takes is measured all the same.
         record.notes.append(f"work could not be told: {type(fault).__name__}: {fault}")
     run.stage = "setup"
-    begin = time.perf_counter()
-    judging.seed_everything(record.seed or 0, device)
-    run.sets = make_arguments(spec, request.params, device.torch_device)
-    device.synchronize()
-    record.parts["setup"] = time.perf_counter() - begin
+    with timed(record, "device_init"):
+        device.synchronize()
+    if run.cold_start is not None:
+        run.cold_start.begin()
+    with timed(record, "setup"):
+        judging.seed_everything(record.seed or 0, device)
+        run.sets = make_arguments(spec, request.params, device.torch_device)
+        device.synchronize()
     record.input = facts.describe_inputs(run.sets)
     record.switches = facts.switches() | {"quick": run.options.quick}
     watched = not spec.mutates and spec.reset is None

@@ -32,6 +32,12 @@ def test_bad_event_times_are_no_samples() -> None:
     assert none == Outcome("missing", reason="none of 3 times is finite and positive")
 
 
+def test_no_compilation_took_no_time_but_no_latency_is_none() -> None:
+    asked: dict[str, Any] = {"metrics": list(METRICS), "times": {"compile": [0.0], "cold": [0.0]}}
+    assert told("compile_time", **asked) == Outcome("ok", (0.0,), 1)
+    assert told("cold_start", **asked).state == "missing"
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_failure_answers_every_metric(metric: str) -> None:
     status = "out of memory in the first call: tried to allocate"
