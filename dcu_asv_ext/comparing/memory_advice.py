@@ -31,15 +31,15 @@ RETRIES = "retries"
 
 #: What each kind comes to; told once, however many functions have it.
 HOW = {
-    ALIVE: "what holds the most decides the peak: make it smaller, narrower, later or not at all",
-    LIFETIMES: "del, in-place or fused operations, chunks, checkpointing: what is never alive together never adds up",
+    ALIVE: "the largest decide; make them smaller, narrower, later, or not at all",
+    LIFETIMES: "del, in-place or fused operations, chunks, checkpointing; only what is alive together adds up",
     BUFFERS: "write into a buffer that is made once (out=...), or be done with each block before the next is made",
     WORKSPACES: "memory of libraries, code modules and communication; their own settings bound it, torch's do not",
-    CACHE: "cache and fragmentation, no leak: later calls get it again; change it last (expandable_segments, "
-    "max_split_size_mb, fewer different sizes)",
-    EMPTY_CACHE: "lowers no peak of tensors, and every call pays for growing the cache again: outside the function, "
-    "if anywhere",
-    RETRIES: "the card is nearly full: each time the whole cache is given back, and the device waited for",
+    CACHE: "cache and fragmentation, no leak, and later calls get it again; the last thing to change "
+    "(expandable_segments, max_split_size_mb, fewer different sizes)",
+    EMPTY_CACHE: "lowers no peak of tensors, and every call pays for growing the cache again; if anywhere, outside "
+    "the function",
+    RETRIES: "the card is nearly full; each time the whole cache is given back, and the device waited for",
 }
 
 
@@ -68,7 +68,7 @@ def _alive(one: MemoryOf) -> Iterator[Advice]:
         return
     named = [each for each in alive.holders if each.bytes >= _NAMED_SHARE * peak][:_NAMED]
     if named:
-        told = "; ".join(f"{_bytes(each.bytes)} of {each.where}" for each in named)
+        told = "; ".join(f"{each.where} ({_bytes(each.bytes)})" for each in named)
         yield Advice(ALIVE, f"begin with {told}", sum(each.bytes for each in named))
 
 

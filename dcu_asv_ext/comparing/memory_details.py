@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from . import figures
 from .memory_advice import advice, outside_by_first_call
@@ -11,12 +11,14 @@ from .memory_model import (
     ALIVE,
     ALLOCATED,
     CARD,
+    EVENTS,
     GROWTH,
     LEVELS,
     OUTSIDE,
     PROCESS,
     REQUESTED,
     RESERVED,
+    Call,
     Figure,
     MemoryOf,
 )
@@ -26,6 +28,11 @@ from .table import GAP, Style
 _HOLDERS, _GREW = 8, 3
 _PARTS = ("before", "peak", "after")
 _LABELS = {PROCESS: "process (RSS)"}
+_LEFT = {RESERVED: "reserved", PROCESS: "in the process", CARD: "on the whole card"}
+#: A first call's peak that lies above a steady one's by this share of it is worth a sentence.
+_HIGHER = 0.10
+#: A smaller share of a peak rounds to 0 %.
+_SEEN = 0.005
 _RED = "31"
 
 
@@ -34,7 +41,7 @@ def details(one: MemoryOf, head: str, shared: Mapping[str, str], style: Style) -
     yield f"{name_of(one)}{head}"
     if one.status != "ok":
         yield from style.wrapped(one.status, GAP)
-    yield from _levels(one)
+    yield from _levels(one, style)
     for sentence in (*_differing(one), *_sums(one), *_card(one)):
         yield from style.wrapped(sentence, GAP)
     yield from _alive(one, style)
@@ -52,10 +59,19 @@ def name_of(one: MemoryOf) -> str:
     return figures.printable(f"{one.benchmark}({params}){variant}" if params else f"{one.benchmark}{variant}")
 
 
-def _levels(one: MemoryOf) -> Iterator[str]:
-    """Steady and first call side by side; of a call that has no figure not even the heading."""
+def _levels(one: MemoryOf, style: Style) -> Iterator[str]:
+    """Steady and first call side by side, or below each other in a narrow terminal; none that has no figure."""
     calls = ((one.steady, "a steady call"), (one.first, "the first call"))
     told = [(call, head) for call, head in calls if call.levels]
+    lines = list(_beside(told))
+    if max(map(len, lines), default=0) <= style.width or len(told) < 2:
+        yield from lines
+    else:
+        for each in told:
+            yield from _beside([each])
+
+
+def _beside(told: Sequence[tuple[Call, str]]) -> Iterator[str]:
     names = [name for name in LEVELS if any(name in call.levels for call, _ in told)]
     if not names:
         return
@@ -75,7 +91,7 @@ def _levels(one: MemoryOf) -> Iterator[str]:
         yield f"{GAP}{_LABELS.get(name, name):<{label}}{shown}"
 
 
-def _aligned(cells: list[str] | tuple[str, ...], width: int) -> str:
+def _aligned(cells: Sequence[str], width: int) -> str:
     return GAP.join(cell.rjust(width) for cell in cells)
 
 
@@ -117,13 +133,15 @@ def _sums(one: MemoryOf) -> Iterator[str]:
 
 
 def _first(one: MemoryOf) -> Iterator[str]:
-    kept = {name: one.first.level(name).kept for name in (ALLOCATED, RESERVED, CARD, PROCESS)}
-    left = [f"{signed(value)} {name}" for name, value in kept.items() if value]
-    if not left:
-        return
-    outside = outside_by_first_call(one)
-    more = f"; {_bytes(outside)} of that outside the allocator" if outside is not None and outside > 0 else ""
-    yield f"the first call leaves {', '.join(left)}{more}"
+    first, steady = one.first.level(ALLOCATED).peak, one.steady.level(ALLOCATED).peak
+    if first is not None and steady is not None and first.value - steady.value >= _HIGHER * first.value:
+        yield f"the first call's peak is {_bytes(first.value - steady.value)} above a steady one's"
+    kept = {what: one.first.level(name).kept for name, what in _LEFT.items()}
+    left = [f"{signed(value)} {what}" for what, value in kept.items() if value]
+    if left:
+        outside = outside_by_first_call(one)
+        more = f" ({_bytes(outside)} outside the allocator)" if outside is not None and outside > 0 else ""
+        yield f"the first call leaves {', '.join(left)}{more}"
 
 
 def _card(one: MemoryOf) -> Iterator[str]:
@@ -132,8 +150,8 @@ def _card(one: MemoryOf) -> Iterator[str]:
         return
     told = [f"whole card: read by {card.source}"]
     if card.interval is not None and card.readings:
-        apart = figures.quantity(card.interval, "seconds")
-        told.append(f"{figures.count(card.readings, 'reading')} {apart} apart during a call")
+        apart = f", {1e3 * card.interval:g} ms apart" if card.readings > 1 else ""
+        told.append(f"{figures.count(card.readings, 'reading')} during the call{apart}")
     if card.total is not None:
         told.append(f"{_bytes(card.total)} in all")
     if card.own is not None:
@@ -143,6 +161,9 @@ def _card(one: MemoryOf) -> Iterator[str]:
         number = figures.count(card.others, "other process", "other processes")
         told.append(f"{number}{held}" if card.others else "nobody else on it")
     yield ", ".join(told)
+    short = one.steady.beyond(RESERVED, CARD)
+    if short is not None and short > 0:
+        yield "its peak was too short to be seen there: the allocator alone had reserved more"
     if card.contended:
         yield "contended: somebody else was using the card, and its figures are theirs too"
 
@@ -152,14 +173,13 @@ def _alive(one: MemoryOf, style: Style) -> Iterator[str]:
     if alive is None:
         return
     yield f"{GAP}alive at the peak of {_bytes(alive.bytes)}"
-    listed = [(each.bytes, f"{each.count}x", _place(each)) for each in alive.holders]
+    least = 0.0 if style.everything else _SEEN * alive.bytes
+    listed = [(each.bytes, f"{each.count}x", _place(each)) for each in alive.holders if each.bytes >= least]
     if not style.everything:
         listed = listed[:_HOLDERS]
     rest = alive.rest + sum(each.bytes for each in alive.holders[len(listed) :])
-    if alive.before_call:
-        listed.append((alive.before_call, "", "from before the call (inputs, weights, what setup keeps)"))
-    if rest:
-        listed.append((rest, "", "everything else"))
+    earlier = (alive.before_call, "", "from before the call (inputs, weights, what setup keeps)")
+    listed += [each for each in (earlier, (rest, "", "everything else")) if each[0] and each[0] >= least]
     sizes = [_bytes(value) for value, _, _ in listed]
     width, counts = max(map(len, sizes), default=0), max((len(one) for _, one, _ in listed), default=0)
     for text, (value, count, where) in zip(sizes, listed, strict=True):
@@ -208,12 +228,13 @@ def reasons(one: MemoryOf) -> dict[str, str]:
 def _is_told(one: MemoryOf, name: str) -> bool:
     if name in LEVELS:
         return one.steady.level(name).peak is not None
-    return {
+    others = {
         OUTSIDE: one.outside,
         ALIVE: one.alive,
         GROWTH: one.growth,
-        "retries": one.steady.retries,
-    }.get(name, one.steady.ooms) is not None
+        EVENTS: one.steady.retries,
+    }
+    return others[name] is not None
 
 
 def told_missing(missing: Mapping[str, str], style: Style, head: str) -> Iterator[str]:

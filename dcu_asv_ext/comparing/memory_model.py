@@ -27,7 +27,7 @@ _Group = TypeVar("_Group")
 #: What is told side by side, from the narrowest to the widest view.
 REQUESTED, ALLOCATED, RESERVED, CARD, PROCESS = "requested", "allocated", "reserved", "whole card", "process"
 LEVELS = (REQUESTED, ALLOCATED, RESERVED, CARD, PROCESS)
-OUTSIDE, ALIVE, GROWTH = "outside the allocator", "alive at the peak", "growth"
+OUTSIDE, ALIVE, GROWTH, EVENTS = "outside the allocator", "alive at the peak", "growth", "retries"
 
 #: Level -> the evidence's names of what was before, at the peak, and after.
 _NAMES = {
@@ -38,14 +38,14 @@ _NAMES = {
 }
 _CARD_NAMES = ("before", "peak", "after")
 #: Name of a figure in the evidence -> how it is called here.
-_CALLED = {
-    **{name: level for level, names in _NAMES.items() for name in names if name},
-    **dict.fromkeys(("card", "peak_card"), CARD),
-    "outside_allocator": OUTSIDE,
-    "alive": ALIVE,
-    **dict.fromkeys(("growth", "memory_growth"), GROWTH),
-    "retries": "retries",
-    "ooms": "out-of-memory counts",
+_CALLED: dict[str, tuple[str, ...]] = {
+    **{name: (level,) for level, names in _NAMES.items() for name in (level, *names) if name},
+    "allocator": (REQUESTED, ALLOCATED, RESERVED),
+    **dict.fromkeys(("card", "peak_card"), (CARD,)),
+    "outside_allocator": (OUTSIDE,),
+    "alive": (ALIVE,),
+    **dict.fromkeys(("growth", "memory_growth"), (GROWTH,)),
+    **dict.fromkeys(("retries", "ooms"), (EVENTS,)),
 }
 
 
@@ -140,9 +140,9 @@ class MemoryOf:
 
     @property
     def size(self) -> float:
-        """For the order of a page: the widest of the allocator's peaks that is told."""
-        peaks = (self.steady.level(name).peak for name in (ALLOCATED, RESERVED))
-        return max((peak.value for peak in peaks if peak is not None), default=0.0)
+        """For the order of a page: the peak of what is allocated, or of the next wider view that is told."""
+        peaks = (self.steady.level(name).peak for name in (ALLOCATED, RESERVED, CARD))
+        return next((peak.value for peak in peaks if peak is not None), 0.0)
 
 
 def memory_of(records: Iterable[Record]) -> list[MemoryOf]:
@@ -246,8 +246,8 @@ def _reasons(rounds: Sequence[Record]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in rounds:
         for name, reason in (one.get("missing") or {}).items():
-            if name in _CALLED:
-                found.setdefault(_CALLED[name], str(reason))
+            for called in _CALLED.get(name, ()):
+                found.setdefault(called, str(reason))
     return found
 
 

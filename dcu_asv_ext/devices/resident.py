@@ -29,6 +29,9 @@ class ResidentPeak:
         # A peak that rose while it was watched is this stretch's, whether it could be reset or not.
         if not self._reset and peak is not None and peak == self._peak_before:
             found["rss_peak"], missing["rss_peak"] = None, NOT_RESET
+        elif peak is not None:
+            # The kernel counts a thread's last pages late, so that the present can be ahead of the peak.
+            found["rss_peak"] = max(peak, self.before or 0, after or 0)
         return {name: value for name, value in found.items() if value is not None}, missing
 
     def _look(self) -> tuple[int | None, int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..devices.base import NotMeasured
-from .first_call import figures
+from .first_call import figures, reasons
 from .passes import Run
 from .whole_card import CardLook
 
@@ -27,7 +27,7 @@ def memory(run: Run) -> None:
         except NotMeasured as reason:
             missing["card"] = reason.reason
     if missing:
-        found["missing"] = missing
+        found["missing"] = reasons(missing)
     if peaks.peak_allocated is None:
         _forget_first(run, peaks.missing)
     for metric in ("peak_allocated", "peak_reserved", "peak_card"):
@@ -44,9 +44,12 @@ def _card_look(run: Run, missing: dict[str, str]) -> CardLook | None:
         return None
 
 
-def _forget_first(run: Run, reasons: dict[str, str]) -> None:
+def _forget_first(run: Run, missing: dict[str, str]) -> None:
     """What the first call read from counters that have proved to count nothing is no measurement either."""
-    first = run.record.memory.get("first", {})
-    for name in reasons.keys() & first.keys():
+    first = run.record.memory.get("first")
+    if first is None:
+        return
+    told = {name: reason for name, reason in missing.items() if name in first}
+    for name in told:
         del first[name]
-        first.setdefault("missing", {})[name] = reasons[name]
+    first["missing"] = reasons(first.get("missing", {}) | told)

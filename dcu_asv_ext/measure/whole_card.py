@@ -18,8 +18,7 @@ from .passes import Run
 #: Seconds between two looks; the source's own minimum where that is longer.
 INTERVAL = 0.01
 METHOD = (
-    "a thread looks at the card during the call; what is taken and given back between two looks is seen only as far "
-    "as the allocator keeps it"
+    "a thread looks at it; a peak shorter than the interval is seen only as far as the allocator keeps it"
 )
 
 

@@ -20,6 +20,14 @@ def test_before_peak_and_after_in_bytes(tmp_path: Path) -> None:
     assert watched.read() == ({"rss_before": 102_400, "rss_peak": 307_200, "rss_after": 122_880}, {})
 
 
+def test_a_peak_is_never_below_what_was_seen(tmp_path: Path) -> None:
+    status(tmp_path, 310, 300)
+    (tmp_path / "proc/self/clear_refs").write_text("")
+    watched = ResidentPeak(tmp_path)
+    status(tmp_path, 120, 300)
+    assert watched.read()[0]["rss_peak"] == 310 << 10
+
+
 def test_a_peak_that_rose_is_told_though_it_could_not_be_reset(tmp_path: Path) -> None:
     status(tmp_path, 100, 200)
     watched = ResidentPeak(tmp_path)
