@@ -7,10 +7,10 @@ import os
 import tempfile
 from pathlib import Path
 
-from . import asv_runs, card_sampling, change_points, decisions, loops
+from . import asv_runs, card_sampling, change_points, decisions, evidence_size, loops
 from .report import Row, as_json, print_table
 
-PARTS = ("asv", "loops", "card-sampling", "decisions", "change-points")
+PARTS = ("asv", "loops", "card-sampling", "evidence-size", "decisions", "change-points")
 
 
 def main() -> None:
@@ -33,6 +33,8 @@ def main() -> None:
         rows += [*loops.latency_rows(), loops.overhead_row(), loops.memory_row(), loops.import_row()]
     if "card-sampling" in parts:
         rows += card_sampling.rows()
+    if "evidence-size" in parts:
+        rows += evidence_size.rows()
     if "asv" in parts:
         with tempfile.TemporaryDirectory(prefix="peers-") as folder:
             rows += asv_runs.rows(Path(folder))

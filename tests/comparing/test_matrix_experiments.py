@@ -155,16 +155,18 @@ def test_parts_of_a_group_that_differ_in_one_thing_are_experiments_of_their_own(
 
 
 def test_what_seems_one_thing_and_is_two_is_no_part() -> None:
-    """Threads go with OMP_NUM_THREADS in the whole group; between the first two rows they differ alone."""
-    one = {"environment.OMP_NUM_THREADS": "4", "switches.threads": "4"}
-    rows = [
-        row(facts={**one, "switches.threads": "8"}),
-        row("b", one),
-        row("b", {**one, "device.driver": "7"}),
+    """The threads go with OMP_NUM_THREADS in the whole group; between the first two rows they differ without it."""
+
+    def threads(asked: str, had: str) -> dict[str, str]:
+        return {"environment.OMP_NUM_THREADS": asked, "switches.threads": had}
+
+    whole, *parts = experiments(
+        [row("a", threads("4", "4")), row("b", threads("4", "8")), row("b", threads("8", "8"))]
+    )
+    assert list(whole.variables) == ["commit", "environment.OMP_NUM_THREADS"]
+    assert [(list(one.variables), list(one.rows)) for one in parts] == [
+        (["environment.OMP_NUM_THREADS"], [1, 2])
     ]
-    found = experiments(rows)
-    assert all(len(each.variables) == 1 for each in found[1:])
-    assert [0, 1] not in [list(each.rows) for each in found[1:]]
 
 
 def test_a_fact_that_the_first_row_does_not_tell_is_compared_between_the_others() -> None:

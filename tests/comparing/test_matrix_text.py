@@ -180,7 +180,12 @@ def test_a_terminal_does_not_obey_a_name() -> None:
         status="failed: \x07",
         notes=("\x1b",),
     )
-    assert render(of(evil, row("b"))).replace("\n", "").isprintable()
+    for found in (
+        of(evil, row("b")),
+        of(evil),
+        of(evil, row("a", benchmark="\x1b", params={}, variant="\x1b]0;")),
+    ):
+        assert render(found).replace("\n", "").isprintable()
 
 
 def test_markdown_escapes_every_cell() -> None:
