@@ -190,6 +190,7 @@ def _evidence_row(one: Measured, group: _Group, used: Sequence[Record], times: b
             for name in dict.fromkeys(name for record in used for name in record["batch"])
         },
         memory=_memory(used),
+        package_size=_number_of(last.get("project") or {}, "package_size"),
         missing=_missing(group, last),
         notes=_notes(group, used),
         protocol=last["protocol"],

@@ -32,17 +32,9 @@ _BEFORE = (
     "inputs", "input_bytes", "input_sets", "seed", "boundary", "cache", "rounds", "samples", "batch", "cut",
 )  # fmt: skip
 _AFTER = (
-    "unit",
-    "missing",
-    "notes",
-    "protocol",
-    "versions",
-    "source",
-    "facts",
-    "conditions",
-    "evidence",
+    "package_size", "unit", "missing", "notes", "protocol", "versions", "source", "facts", "conditions", "evidence",
     "times",
-)
+)  # fmt: skip
 
 #: The columns of a row, in order: always all of them.
 COLUMNS = (*_BEFORE, *(f"{name}_{part}" for name in FIGURES for part in _PARTS), *MEMORY, *_AFTER)
@@ -82,6 +74,7 @@ class MatrixRow:
     rounds: processes. samples: metric -> steady samples of each round. batch: pass -> calls per sample of each round.
     cut: latencies of each round left out as not steady.
     figures: metric -> statistic. memory: name of MEMORY -> bytes, the median of the rounds.
+    package_size: bytes of the commit's installed project.
     missing: metric -> why it has no number. versions: metric -> the benchmark's version.
     facts: flat name -> text of what the result hangs on; conditions: of what described the runs (load, clocks).
     evidence: where each round's raw data lies (file below the results folder, session, round).
@@ -120,6 +113,7 @@ class MatrixRow:
     cut: Sequence[int] = ()
     figures: Mapping[str, Statistic] = field(default_factory=dict)
     memory: Mapping[str, float] = field(default_factory=dict)
+    package_size: float | None = None
     unit: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()

@@ -14,6 +14,7 @@ import pytest
 
 from dcu_asv_ext import read_matrix
 from dcu_asv_ext.evidence.matrix import COLUMNS
+from dcu_asv_ext.evidence.store import pack
 from tests.commands.running import Run, runner
 from tests.e2e.prepared import ENV, Prepared, rounds_of
 
@@ -205,6 +206,16 @@ def test_a_file_that_is_no_evidence(own: tuple[Results, Run]) -> None:
     (results.made.suite / "notes.evidence.jsonl").write_text("no evidence\n")
     code, out, err = run("notes.evidence.jsonl")
     assert (code, out) == (3, "") and "notes.evidence.jsonl holds no readable evidence" in err
+
+
+def test_packed_evidence_is_read_and_called_by_its_one_name(own: tuple[Results, Run]) -> None:
+    results, run = own
+    before = run("--csv", "--times")[1]
+    path = results.made.suite / results.file(results.commits[1], ".evidence.jsonl")
+    pack(path)
+    packed = f"{path}.gz"
+    assert not path.exists()
+    assert run("--csv", "--times")[1] == run(packed, "--csv", "--times")[1] == before
 
 
 def test_torn_lines_are_counted(own: tuple[Results, Run]) -> None:

@@ -39,6 +39,7 @@ def test_a_row_tells_what_was_measured_and_on_what() -> None:
             "missing": {"retries": "torch does not count them"},
         },
         "correctness": {"max_error": 2e-7, "mean_error": 1e-8},
+        "project": {"package_size": 1234, "files": 5},
     }  # fmt: skip
     row = only([record(1, (1.0, 2.0, 3.0), **changes), record(2, (3.0, 5.0), **changes)])
     assert (row.benchmark, row.params) == (FAMILY, {"n": "256", "dtype": "'float32'"})
@@ -63,6 +64,7 @@ def test_a_row_tells_what_was_measured_and_on_what() -> None:
     assert row.facts["device.product"] == "K100_AI" and row.facts["machine.machine"] == "host"
     assert row.conditions == {"host.load_1min": "0.5"} and "host.load_1min" not in row.facts
     assert row.evidence == [{"file": FILE, "session": "s1", "round": number} for number in (1, 2)]
+    assert row.package_size == 1234
     assert row.times is None and row.protocol == 1
 
 
