@@ -40,7 +40,7 @@ def details(one: MemoryOf, head: str, shared: Mapping[str, str], style: Style) -
     """head: what stands behind the name. shared: what is not measured, for reasons that are told elsewhere."""
     yield f"{name_of(one)}{head}"
     if one.status != "ok":
-        yield from style.wrapped(one.status, GAP)
+        yield from style.wrapped(figures.printable(one.status), GAP)
     yield from _levels(one, style)
     for sentence in (*_differing(one), *_sums(one), *_card(one)):
         yield from style.wrapped(sentence, GAP)
@@ -49,7 +49,7 @@ def details(one: MemoryOf, head: str, shared: Mapping[str, str], style: Style) -
     own = {name: reason for name, reason in reasons(one).items() if shared.get(name) != reason}
     yield from told_missing(own, style, f"{GAP}not measured: ")
     for place, each in enumerate(advice(one), 1):
-        yield from style.wrapped(f"{each.kind}: {each.text}", f"{GAP}{place}. ")
+        yield from style.wrapped(figures.printable(f"{each.kind}: {each.text}"), f"{GAP}{place}. ")
 
 
 def name_of(one: MemoryOf) -> str:
@@ -198,7 +198,7 @@ def _growth(one: MemoryOf, style: Style) -> Iterator[str]:
             sure = f" ({_bytes(growth.low)} to {_bytes(growth.high)})"
         yield f"{GAP}{_painted('LEAK', style)}: every call keeps {_bytes(growth.slope)}{sure}{over}"
         for each in growth.grew if style.everything else growth.grew[:_GREW]:
-            yield f"{GAP * 2}grew: {_bytes(each.bytes)} in {each.count}  {_place(each)}".rstrip()
+            yield f"{GAP * 2}grew: {_bytes(each.bytes)} a call  {_place(each)}".rstrip()
     else:
         yield f"{GAP}no leak{over}"
     reserved = growth.reserved_slope
@@ -243,7 +243,7 @@ def told_missing(missing: Mapping[str, str], style: Style, head: str) -> Iterato
     for name, reason in missing.items():
         by_reason.setdefault(reason, []).append(name)
     for reason, names in by_reason.items():
-        yield from style.wrapped(f"{', '.join(names)}: {reason}", head)
+        yield from style.wrapped(figures.printable(f"{', '.join(names)}: {reason}"), head)
 
 
 # ---- figures

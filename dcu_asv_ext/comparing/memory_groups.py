@@ -68,7 +68,7 @@ class Emptied:
 
 
 def alive_of(memory: Mapping[str, Any]) -> Alive | None:
-    group = _group(memory, "alive")
+    group = group_of(memory, "alive")
     size = number(group, "bytes")
     if not size:
         return None
@@ -77,7 +77,7 @@ def alive_of(memory: Mapping[str, Any]) -> Alive | None:
 
 
 def growth_of(memory: Mapping[str, Any]) -> Growth | None:
-    group = _group(memory, "growth")
+    group = group_of(memory, "growth")
     slope = number(group, "slope")
     if slope is None:
         return None
@@ -93,10 +93,10 @@ def growth_of(memory: Mapping[str, Any]) -> Growth | None:
 
 
 def card_of(memory: Mapping[str, Any]) -> Card | None:
-    group = _group(memory, "card")
+    group = group_of(memory, "card")
     if "source" not in group:
         return None
-    others = _group(group, "others")
+    others = group_of(group, "others")
     mib = number(others, "mib")
     return Card(
         str(group["source"]),
@@ -111,7 +111,7 @@ def card_of(memory: Mapping[str, Any]) -> Card | None:
 
 
 def emptied_of(memory: Mapping[str, Any]) -> Emptied | None:
-    group = _group(memory, "empty_cache")
+    group = group_of(memory, "empty_cache")
     calls, seconds = _whole(group, "calls"), number(group, "seconds")
     return Emptied(calls, seconds) if calls and seconds is not None else None
 
@@ -130,7 +130,8 @@ def _holders(group: Mapping[str, Any], name: str) -> tuple[Holder, ...]:
     )
 
 
-def _group(group: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def group_of(group: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The group of that name; {} for anything else."""
     found = group.get(name)
     return found if isinstance(found, Mapping) else {}
 

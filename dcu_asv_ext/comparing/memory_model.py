@@ -16,6 +16,7 @@ from .memory_groups import (
     alive_of,
     card_of,
     emptied_of,
+    group_of,
     growth_of,
     number,
 )
@@ -173,8 +174,8 @@ def _of_one(rounds: Sequence[Record]) -> MemoryOf:
     bad = next((str(record["status"]) for record in rounds if record["status"] != OK), OK)
     used = sound or rounds
     told = [record["memory"] for record in used]
-    firsts = [memory.get("first") or {} for memory in told]
-    missing = _reasons([*told, *({"missing": record.get("missing") or {}} for record in used)])
+    firsts = [group_of(memory, "first") for memory in told]
+    missing = _reasons([*told, *({"missing": group_of(record, "missing")} for record in used)])
     return MemoryOf(
         benchmark=str(last["benchmark"]),
         params=dict(last["params"]),
@@ -182,7 +183,7 @@ def _of_one(rounds: Sequence[Record]) -> MemoryOf:
         rounds=len(used),
         status=bad,
         device=_device(last),
-        steady=_call(told, [memory.get("card") or {} for memory in told], missing),
+        steady=_call(told, [group_of(memory, "card") for memory in told], missing),
         first=_call(firsts, [_first_card(record) for record in used], _reasons(firsts)),
         outside=_figure(told, "outside_allocator"),
         quick=_is_quick(last),
@@ -219,9 +220,9 @@ def _call(rounds: Sequence[Record], cards: Sequence[Record], missing: Mapping[st
 
 def _first_card(record: Record) -> Record:
     """Its peak is what was sampled meanwhile, where something was."""
-    card = dict((record["memory"].get("first") or {}).get("card") or {})
-    passes = (record.get("sampled") or {}).get("passes") or {}
-    sampled = number(passes.get("cold") or {}, "used_bytes")
+    card = dict(group_of(group_of(record["memory"], "first"), "card"))
+    passes = group_of(group_of(record, "sampled"), "passes")
+    sampled = number(group_of(passes, "cold"), "used_bytes")
     if card and sampled is not None:
         card["peak"] = max(sampled, number(card, "before") or 0, number(card, "after") or 0)
     return card
@@ -245,7 +246,7 @@ def _middle_growth(rounds: Sequence[Record]) -> Growth | None:
 def _reasons(rounds: Sequence[Record]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in rounds:
-        for name, reason in (one.get("missing") or {}).items():
+        for name, reason in group_of(one, "missing").items():
             for called in _CALLED.get(name, ()):
                 found.setdefault(called, str(reason))
     return found

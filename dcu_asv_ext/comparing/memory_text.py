@@ -116,7 +116,7 @@ def _row(one: MemoryOf) -> tuple[str, ...]:
 
 def _marks(one: MemoryOf) -> Iterator[str]:
     if one.status != "ok":
-        yield one.status.partition(":")[0]
+        yield figures.printable(one.status.partition(":")[0])
     if one.leaks:
         yield "LEAK"
     if one.card is not None and one.card.contended:
@@ -152,9 +152,8 @@ def _footnotes(
     for one in found:
         if not one.measured:
             reason = one.status if one.status != "ok" else "; ".join(dict.fromkeys(reasons(one).values()))
-            yield from style.wrapped(
-                f"{name_of(one)}: {reason or 'the evidence has no figures'}", "no figures: "
-            )
+            text = figures.printable(f"{name_of(one)}: {reason or 'the evidence has no figures'}")
+            yield from style.wrapped(text, "no figures: ")
     left = len(measured) - len(shown)
     if left:
         yield from style.wrapped(
