@@ -82,6 +82,27 @@ def test_nothing_looks_at_the_card_when_the_pass_is_over(tmp_path: Path) -> None
     assert threading.active_count() == threads and looks[1] == 2 and device.card.looks == looks[-1]
 
 
+def test_the_last_look_is_after_the_device_is_done(tmp_path: Path) -> None:
+    device = FakeDevice()
+    read = device.card.read
+
+    def look() -> Reading:
+        if threading.current_thread() is threading.main_thread():
+            device.log.append("look")
+        return read()
+
+    device.card.read = look  # type: ignore[method-assign]
+    log = device.log
+
+    def function() -> None:
+        log.append("call")
+        device.kernel(5 * MS)
+
+    measured(device, function, tmp_path)
+    inside = log[log.index("peak") + 1 : log.index("peak end")]
+    assert inside[inside.index("look") :] == ["look", "call", "sync", "look", "sync"]
+
+
 def test_a_card_known_to_have_no_other_user_tells_what_the_allocator_does_not_hold(tmp_path: Path) -> None:
     device = FakeDevice()
     device.outside = 300 * MIB
