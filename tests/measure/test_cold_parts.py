@@ -168,7 +168,8 @@ def test_what_cannot_be_told_apart_has_a_reason_and_no_figure(
 
 
 def test_imports_of_this_process_are_a_part_where_they_were_timed(device: FakeDevice, tmp_path: Path) -> None:
-    request = Request(spec_of(lambda: None), {}, {}, Options(1, quick=True), cache_root=tmp_path, imports=1.5)
+    spec = spec_of(lambda: device.kernel(5 * MS))
+    request = Request(spec, {}, {}, options=Options(1, quick=True), cache_root=tmp_path, imports=1.5)
     record = measure(request, device).record
     assert record.parts["imports"] == 1.5 and "imports" not in record.cold["missing"]
 
