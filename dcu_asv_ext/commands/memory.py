@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 _ABOUT = """\
 For every function of a commit: what its tensors asked for, what torch's allocator gave them, what
 the allocator reserved, and what is in use on the whole card; before, at the peak and after a steady
-call, and the same for the first call of a process. Then who is alive at the peak, what grows from
-call to call, what lies outside the allocator, and what would lower the peak, as far as the numbers
-call for it. Reserved above allocated is the allocator's cache, and no leak.
+call, and the same for the first call of a process (after which its result is still alive). Then
+who is alive at the peak, what grows from call to call, what lies outside the allocator, and what
+would lower the peak, as far as the numbers call for it. Reserved above allocated is the allocator's
+cache, and no leak.
 COMMIT is a commit, branch or tag, or an evidence file; by default the newest one with results.
 
 examples:
