@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
@@ -17,6 +18,7 @@ class Settings:
     card: "wait" or "refuse" when another run holds the card. share_card: measure although it is held.
     publish_simulated: let figures of a simulated device be published.
     keep_environments: commit environments kept on disk per base environment.
+    gate: what `dcu-asv gate` asks, as it stands there; gates/configuration.py knows what may be in it.
     """
 
     verdict: str = "dcu"
@@ -24,6 +26,7 @@ class Settings:
     share_card: bool = False
     publish_simulated: bool = False
     keep_environments: int = 30
+    gate: Mapping[str, Any] = field(default_factory=dict)
 
 
 _CHOICES = {"verdict": ("dcu", "asv"), "card": ("wait", "refuse")}
@@ -52,6 +55,10 @@ def _check(name: str, value: Any) -> None:
             raise SettingsError(f'"dcu": "{name}" must be one of {", ".join(_CHOICES[name])}, not {value!r}')
         return
     wanted = type(getattr(Settings(), name))
+    if wanted is dict:
+        if not isinstance(value, dict):
+            raise SettingsError(f'"dcu": "{name}" must be an object, not {value!r}')
+        return
     if type(value) is not wanted or (wanted is int and value < 1):
         meaning = "true or false" if wanted is bool else "a whole number of at least 1"
         raise SettingsError(f'"dcu": "{name}" must be {meaning}, not {value!r}')

@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
         return _refuse(fault)
     try:
         # asv prints as it goes; standard output is for the comparison.
-        with _asv_on_stderr(options.verbose), redirect_stdout(sys.stderr):
+        with asv_on_stderr(options.verbose), redirect_stdout(sys.stderr):
             found = measure(_request(options), _tell)
     except (
         *(ChoiceError, ComparisonError, ExperimentError, MeasuringError, ResultsError, SnapshotError),
@@ -160,7 +160,7 @@ def _request(options: argparse.Namespace) -> Request:
 
 
 @contextmanager
-def _asv_on_stderr(verbose: bool) -> Iterator[None]:
+def asv_on_stderr(verbose: bool) -> Iterator[None]:
     """asv speaks through the root logger: warnings and errors are shown, the rest where it is asked for."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))

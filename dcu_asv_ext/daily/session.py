@@ -64,8 +64,8 @@ def measure(request: Request, tell: Callable[[str], None]) -> Found:
         tell(found.title[0].upper() + found.title[1:])
         rule = Rule(request.margin, request.equivalence, request.vary, _history(bench, past, found))
         loop = Loop(
-            _Lane(found.before, found.partner),
-            _Lane(found.after, {name: name for name in found.partner}),
+            Lane(found.before, found.partner),
+            Lane(found.after, {name: name for name in found.partner}),
             found.partner,
             Limits(request.schedule, request.budget),
             lambda share: compare(found, rule, share),
@@ -74,7 +74,7 @@ def measure(request: Request, tell: Callable[[str], None]) -> Found:
         return Found(loop.run(), folder)
 
 
-class _Lane:
+class Lane:
     """An arm of the experiment, asked for by the second arm's names of the functions."""
 
     def __init__(self, arm: Arm, partner: Mapping[str, str]) -> None:

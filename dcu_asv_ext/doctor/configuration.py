@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..asv_plugin.settings import SettingsError, settings_of
+from ..gates.configuration import GateConfigError, policy_of
 from .check import Check, Group
 
 GROUP = Group("configuration")
@@ -97,6 +98,7 @@ def check_configuration(config: Config, kind: str) -> Iterator[Check]:
     yield _launch_method(config, kind)
     yield _matrix(config)
     yield _settings(config)
+    yield _gate(config)
 
 
 def _plugin(config: Config) -> Check:
@@ -207,3 +209,17 @@ def _settings(config: Config) -> Check:
     except SettingsError as error:
         return GROUP.problem("dcu-section", f"{error}.", f'Correct "dcu" in {config.path.name}.')
     return GROUP.ok("dcu-section", 'The "dcu" section is valid, or absent.')
+
+
+def _gate(config: Config) -> Check:
+    """What "gate" must be at all, the section's own check tells."""
+    section = config.get("dcu")
+    given = section.get("gate") if isinstance(section, dict) else None
+    if isinstance(given, dict):
+        try:
+            policy_of(given)
+        except GateConfigError as error:
+            return GROUP.problem(
+                "gate-section", f"{error}.", f'Correct "gate" in "dcu" of {config.path.name}.'
+            )
+    return GROUP.ok("gate-section", 'What "dcu-asv gate" is to ask is valid, or left to its defaults.')
