@@ -10,7 +10,7 @@ from ..comparing import figures
 from ..comparing.deciding import FAILED_BOTH, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
 from ..comparing.model import FAILED as SIDE_FAILED
 from ..comparing.model import OK, Key, ResultSet, Row
-from ..stats.verdicts import MARGIN, REGRESSION, Comparison
+from ..stats.verdicts import EQUIVALENCE, MARGIN, REGRESSION, Comparison
 from ..stats.verdicts import NOT_COMPARABLE as ROW_NOT_COMPARABLE
 from .model import (
     FAILED,
@@ -82,10 +82,10 @@ def _of_figures(row: Row, found: Comparison, applied: Applied) -> Finding:
         if _exact(found) or row.verdict == REGRESSION:
             return _made(row, applied, FAILED, "heavier", "")
         return _made(row, applied, INCONCLUSIVE, INCONCLUSIVE, row.reason)
-    factor = _factor(limit, found.before)
-    if found.ci_low > factor:
+    beyond, within = _factors(limit, found.before)
+    if found.ci_low > beyond:
         return _made(row, applied, FAILED, "heavier", "its whole interval lies beyond the allowance")
-    if found.ci_high <= factor:
+    if found.ci_high <= within:
         return _made(
             row, applied, PASSED, "within the allowance", "its whole interval lies within the allowance"
         )
@@ -97,10 +97,14 @@ def _exact(found: Comparison) -> bool:
     return found.ratio == found.ci_low == found.ci_high
 
 
-def _factor(limit: float, before: float) -> float:
-    """The largest after / before that is allowed. Of figures that vary from round to round nobody can say that they
-    did not change at all: they have the margin below which no change counts."""
-    return max(limit / before, 1 + MARGIN)
+def _factors(limit: float, before: float) -> tuple[float, float]:
+    """Beyond which ratio it is too heavy, and within which it is not.
+
+    Of figures that vary from round to round nobody can say that they did not change at all: an allowance smaller than
+    that is widened to the margin and the bound by which every comparison decides.
+    """
+    allowed = limit / before
+    return max(allowed, 1 + MARGIN), max(allowed, 1 + EQUIVALENCE)
 
 
 def _rounds_needed(undecided: Sequence[tuple[int, Row, Allowance]]) -> list[int | None]:
@@ -109,21 +113,26 @@ def _rounds_needed(undecided: Sequence[tuple[int, Row, Allowance]]) -> list[int 
         return []
     from ..stats import compare_suite
 
-    margins = []
-    for _, row, allowance in undecided:
-        assert row.comparison is not None
-        before = row.comparison.before
-        margins.append(_factor(allowance.limit(before), before) - 1 if before > 0 else MARGIN)
+    bounds = [_bounds(row, allowance) for _, row, allowance in undecided]
     compared = compare_suite(
         [_samples(row) for _, row, _ in undecided],
         paired=[bool(row.comparison and row.comparison.paired) for _, row, _ in undecided],
         direction=[row.series.better for _, row, _ in undecided],
-        margin=margins,
-        equivalence=margins,
+        margin=[margin for margin, _ in bounds],
+        equivalence=[bound for _, bound in bounds],
         across_sessions=True,
         use_guard=False,
     )
     return [one.rounds_needed or None for one in compared]
+
+
+def _bounds(row: Row, allowance: Allowance) -> tuple[float, float]:
+    assert row.comparison is not None
+    before = row.comparison.before
+    if before <= 0:
+        return MARGIN, EQUIVALENCE
+    beyond, within = _factors(allowance.limit(before), before)
+    return beyond - 1, within - 1
 
 
 def _samples(row: Row) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
