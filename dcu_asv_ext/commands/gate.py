@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..comparing import figures
 from ..comparing.model import ComparisonError
 from ..exit_codes import NOTHING_COMPARABLE, WRONG_USE
 from .choosing import (
@@ -45,7 +46,8 @@ performance   no latency of a benchmark of kind "workload" regressed, by dcu-asv
               "no regression", or "improvement" of at least one workload. "micro": "tell" or "gate" the
               latency of micro benchmarks
 resources     each metric within its allowance, in percent or bytes; null: not gated. What never varies is
-              held against it exactly, of what does the whole 95 % interval has to lie within
+              held against it exactly, of what does the whole 95 % interval has to lie within (within 5 %
+              where the allowance is less, and it is heavier where that lies beyond 1 %)
 
 configuration in asv.conf.json (these are the defaults; a rule replaces settings for what its "bench", a
 regular expression as --bench, and "metric", a name or pattern, match; the last rule that matches wins;
@@ -180,8 +182,13 @@ def _gate(wanted: Wanted, options: argparse.Namespace) -> int:
 
     answer, interrupted = ask(chosen), False
     if options.rerun and answer.outcome == INCONCLUSIVE:
-        fresh, interrupted = _measured_again(answer, chosen, options)
+        asked = {one.name for one in answer.open_findings}
+        fresh, rounds, interrupted = _measured_again(answer, chosen, options)
         answer = ask(fresh)
+        answer.notes.append(
+            f"measured again in {figures.count(rounds, 'interleaved round')} of both sides: "
+            f"{', '.join(sorted(asked))}"
+        )
     elif options.rerun:
         _tell(f"nothing to measure again: {answer.outcome}")
     code = INTERRUPTED if interrupted else exit_code(answer)
@@ -218,8 +225,11 @@ def _chosen(wanted: Wanted, options: argparse.Namespace) -> tuple[Chosen, list[s
 # ---- measuring again
 
 
-def _measured_again(answer: Answer, chosen: Chosen, options: argparse.Namespace) -> tuple[Chosen, bool]:
-    """The sides with fresh rounds of what was inconclusive, and whether Ctrl-C ended them early. Raises WrongUse."""
+def _measured_again(answer: Answer, chosen: Chosen, options: argparse.Namespace) -> tuple[Chosen, int, bool]:
+    """The sides with fresh rounds of what was inconclusive, how many, and whether Ctrl-C ended them early.
+
+    Raises WrongUse where they cannot be measured.
+    """
     from ..asv_plugin.interleaving import MeasuringError
     from ..daily import loop, recheck
     from ..daily.choice import ChoiceError
@@ -232,7 +242,7 @@ def _measured_again(answer: Answer, chosen: Chosen, options: argparse.Namespace)
     request = recheck.Wanted(
         before.commit,
         after.commit,
-        (options.before, options.after),
+        (before.label, after.label),
         list(dict.fromkeys(names)),
         after.machine,
         _rounds(answer),
@@ -252,7 +262,7 @@ def _measured_again(answer: Answer, chosen: Chosen, options: argparse.Namespace)
         os.chdir(here)
     ended = found.outcome
     _tell(
-        f"{ended.rounds} rounds of both sides in {loop.duration(ended.seconds)} ({ended.ended}); raw data: "
+        f"{figures.count(ended.rounds, 'round')} of both sides in {loop.duration(ended.seconds)}; raw data: "
         f"{found.folder}"
     )
     if ended.fault:
@@ -260,7 +270,7 @@ def _measured_again(answer: Answer, chosen: Chosen, options: argparse.Namespace)
     sides = [
         recheck.renewed(old, new) for old, new in ((chosen.before, found.before), (chosen.after, found.after))
     ]
-    return replace(chosen, before=sides[0], after=sides[1]), ended.ended == loop.INTERRUPTED
+    return replace(chosen, before=sides[0], after=sides[1]), ended.rounds, ended.ended == loop.INTERRUPTED
 
 
 def _rounds(answer: Answer) -> int:

@@ -120,7 +120,7 @@ def headline(answer: Answer) -> str:
             one.name if one.outcome == FAILED else f"{one.name} ({one.outcome})" for one in answer.stopped_by
         ]
         return f"stopped by {_joined(names)}"
-    how = " (--rerun measures them)" if answer.can_rerun else ""
+    how = " (--rerun measures interleaved rounds)" if answer.can_rerun else ""
     return f"{INCONCLUSIVE}: {_what_settles(answer.open_findings)}{how}"
 
 
@@ -129,7 +129,7 @@ def _what_settles(open_ones: Sequence[Finding]) -> str:
     names = list(dict.fromkeys(one.name for one in open_ones))
     told = names[0] if len(names) == 1 else f"{len(names)} benchmarks"
     if len(known) < len(open_ones):
-        return f"more rounds as they are would hardly settle {told}, interleaved rounds of both sides may"
+        return f"more rounds of sessions apart would hardly settle {told}"
     upto = "up to " if len(set(known)) > 1 else ""
     return f"{upto}{figures.count(max(known), 'more round')} a side of {told} would settle it"
 

@@ -26,6 +26,7 @@ def test_every_key_is_taken() -> None:
         "share_card": True,
         "publish_simulated": True,
         "keep_environments": 3,
+        "gate": {"performance": {"margin": "2%"}},
     }
     assert settings(given) == Settings(**given)
 
@@ -42,6 +43,8 @@ def test_every_key_is_taken() -> None:
         ({"keep_environments": 0}, ['"keep_environments"', "at least 1", "0"]),
         ({"keep_environments": True}, ['"keep_environments"', "at least 1"]),
         ({"keep_environments": 2.5}, ['"keep_environments"', "whole number"]),
+        ({"gate": "strict"}, ['"gate"', "must be an object", "'strict'"]),
+        ({"gate": None}, ['"gate"', "must be an object", "None"]),
         ([], ['"dcu"', "must be an object"]),
         ("asv", ['"dcu"', "must be an object"]),
     ],

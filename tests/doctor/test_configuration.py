@@ -93,6 +93,12 @@ def test_the_dcu_section(section: Any) -> None:
     assert troubled(dcu=section) == {"dcu-section": "problem"}
 
 
+def test_what_the_gate_is_to_ask() -> None:
+    assert troubled(dcu={"gate": {"performance": {"margin": "2%"}}}) == {}
+    assert troubled(dcu={"gate": {"speed": {}}}) == {"gate-section": "problem"}
+    assert troubled(dcu={"gate": "strict"}) == {"dcu-section": "problem"}, "told once"
+
+
 def test_it_is_read_as_asv_reads_it(tmp_path: Path) -> None:
     assert find_config(None, tmp_path) is None
     path = tmp_path / "asv.conf.json"
