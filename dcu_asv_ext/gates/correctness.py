@@ -151,7 +151,7 @@ class _Judge:
         return next((row for row in rows if row.verdict == ROW_NOT_COMPARABLE), None)
 
     def _of_growth(self, now: Checked, was: Checked | None) -> Finding:
-        base = was.error if was is not None and not was.wrong else None
+        base = was.error if was is not None else None
         if now.error is None or base is None:
             return self._made(PASSED, "right", "within its tolerance", self._growth_rule())
         told = _times(now.error, base)

@@ -370,8 +370,19 @@ class TestForms:
         place = str(tmp_path / "gate.xml")
         code, out, _ = run(made.base, made.candidate, "--markdown", "--junit", place)
         assert code == 1 and "\x1b" not in out and "\x00" not in out
+        rows = [line for line in out.splitlines() if line.startswith("|")]
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3, 9}
+        assert "`` suite.step(x='<&>\"\\|`*" in out
         names = {one.get("name") for one in ElementTree.parse(place).iter("testcase")}
         assert "suite.step(x='<&>\"|`*  [31m \u4e2d')".replace("  [", " [") in names
+
+
+def test_words_of_a_crash_that_xml_does_not_have(made: Candidates, run: Run) -> None:
+    keep(made, made.candidate, status="failed in setup: ValueError: \x1b[31m<red>\x00", times={}, memory={})
+    code, out, _ = run(made.base, made.candidate, "--junit", "-")
+    assert code == 2
+    failures = ElementTree.fromstring(out.encode()).findall(".//failure")
+    assert ["ValueError:  [31m<red> " in (one.text or "") for one in failures] == [True]
 
 
 def test_it_starts_without_torch_and_help_needs_no_asv(made: Candidates) -> None:

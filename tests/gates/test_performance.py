@@ -155,6 +155,22 @@ class TestPrototypes:
             one.times["latency"] = [x * (1.1 if place % 2 else 0.95) for x in one.times["latency"]]
         return records
 
+    def test_a_gain_that_may_be_chance_leaves_the_gate_open(self) -> None:
+        """Among so many rows five rounds do not tell; its own interval does."""
+
+        def others(make: Any, seed: int) -> list[Any]:
+            return [one for n in range(12) for one in make(f"suite.other_{n}", seed=seed + 100 * n)]
+
+        base = [*measured(), *others(measured, 0)]
+        device_alone = [*again(device_time=0.0072), *others(again, 50)]
+        first = of(ask(base, device_alone), "performance")[0]
+        assert (first.outcome, first.word, first.metric) == ("inconclusive", "prototype", "device_time")
+        # As likely end to end: nothing is claimed, and nothing lost.
+        both = [*again(latency=0.009, device_time=0.0072), *others(again, 50)]
+        answer = ask(base, both)
+        assert outcomes(answer)["performance"] == "passed"
+        assert ("passed", "likely faster") in words(of(answer, "performance"))
+
     def test_a_loss_of_a_part_is_told(self) -> None:
         base = [*measured(), *measured("suite.kernel", kind="micro", seed=7)]
         candidate = [*again(device_time=0.01), *again("suite.kernel", kind="micro", latency=0.013, seed=57)]

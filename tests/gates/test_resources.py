@@ -85,6 +85,7 @@ class TestFiguresThatVary:
             (0.6, 0.002, ("passed", "within the allowance")),
             (0.7, 0.002, ("failed", "heavier")),
             (0.6, 0.08, ("inconclusive", "inconclusive")),
+            (0.68, 0.1, ("inconclusive", "inconclusive")),
         ],
     )
     def test_the_whole_interval_counts(self, cold: float, spread: float, expected: tuple[str, str]) -> None:
@@ -175,6 +176,10 @@ class TestWhatIsMissing:
         assert found(measured(size=None), again(), "package_size") == ("told", "new")
         candidate = with_metric(again(), "peak_card", [100] * 5)
         assert found(measured(), candidate, "peak_card") == ("told", "new")
+
+    def test_of_several_sizes_the_newest_counts(self) -> None:
+        candidate = [*again(size=9 * MIB, session="earlier"), *again(size=MIB, session="later")]
+        assert found(measured(), candidate, "package_size") == ("passed", "unchanged")
 
     @pytest.mark.parametrize("project", [None, "x", {"package_size": "1 MiB"}, {"package_size": True}])
     def test_a_size_that_is_none_is_none(self, project: Any) -> None:
