@@ -14,6 +14,7 @@ from dcu_asv_ext.devices.cards.source import Reading
 from dcu_asv_ext.evidence.record import Measurement
 from dcu_asv_ext.evidence.store import pack, read
 from dcu_asv_ext.measure.sampled import summarise
+from dcu_asv_ext.measure.warmup import Rule
 
 from .report import Row
 
@@ -37,7 +38,7 @@ def rows() -> list[Row]:
             pack(path)
             packed, unpacking = path.with_name(path.name + ".gz").stat().st_size, _seconds(path)
         found += [
-            Row(f"{what}: on disk", size / 1e6, None, "MB", 10.0),
+            Row(f"{what}: on disk", size / 1e6, None, "MB", 10.0 if passes == ("latency",) else None),
             Row("  read", seconds, None, "s", 1.0),
             Row("  on disk, packed by dcu-asv prune", packed / 1e6, None, "MB", 10.0),
             Row("  read, packed", unpacking, None, "s", 1.0),
@@ -100,8 +101,7 @@ def measurement(number: int, passes: tuple[str, ...]) -> Measurement:
         warm_up={
             "count": 12,
             "stable": True,
-            "rule": "stable when the medians of two successive windows of 5 calls differ by at most 5% (two calls of "
-            "0.2 s and more by 10%), after at least 0.1 s; given up after 1 s",
+            "rule": Rule().as_text(),
             "batch": 4,
             "batched_from": None,
         },
@@ -125,7 +125,7 @@ def _version(function: int, metric: str) -> str:
 
 def _cold(chance: random.Random) -> dict[str, Any]:
     nothing = dict.fromkeys(("compilation", "extension_build", "extension_load"), 0.0)
-    within = "within first_use_rest: this process cannot tell it apart"
+    within = "within first_use_rest"
     return {
         "parts": {
             "imports": chance.uniform(2, 4), "setup": chance.uniform(0.01, 0.1), **nothing,
@@ -134,11 +134,6 @@ def _cold(chance: random.Random) -> dict[str, Any]:
         "cold": {
             "in_first_call": nothing,
             "wrote": [],
-            "how": {
-                "imports": "imports of the compilers' own packages, timed",
-                "first_use_rest": "the first call without its other parts and without a steady call (the median "
-                "latency)",
-            },
             "missing": {
                 "library_init": within,
                 "pool_growth": f"{within}; its bytes are in memory.first",
@@ -191,8 +186,7 @@ def _memory(chance: random.Random) -> dict[str, Any]:
         "growth": {
             "calls": 1000, "points": 1000, "series": "allocated", "slope": 0.0, "ci_low": 0.0, "ci_high": 0.0,
             "p_value": 1.0, "peak_slope": 0.0, "leak": False, "reason": "no call kept anything", "collected": 0.0,
-            "method": "allocator counters after each call; median of pairwise slopes, and a t test of the increments "
-            "of block levels",
+            "method": "allocator counters after each call; pairwise slopes, t test of block increments",
             "reserved_slope": 0.0, "grew": [],
         },
         "empty_cache": {"calls": 0, "seconds": 0.0},

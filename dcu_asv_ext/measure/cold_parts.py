@@ -17,7 +17,8 @@ from .compile_watch import COMPILATION, EXTENSION_BUILD, EXTENSION_LOAD, IMPORTS
 from .spans import shares
 
 REST = "first_use_rest"
-_HOW = {
+#: How each part is told; a record of a thousand does not repeat it.
+HOW = {
     IMPORTS: "imports of the compilers' own packages, timed",
     COMPILATION: "calls into Dynamo, Inductor and Triton, timed",
     EXTENSION_BUILD: "calls into torch.utils.cpp_extension, timed, without loading",
@@ -27,7 +28,7 @@ _HOW = {
 }
 #: Parts that are 0 where everything was watched and nothing of the kind happened.
 _WATCHED = (COMPILATION, EXTENSION_BUILD, EXTENSION_LOAD)
-_WITHIN = "within first_use_rest: this process cannot tell it apart"
+_WITHIN = "within first_use_rest"
 
 #: Caches whose owners compile where nobody can time them from outside.
 _UNTIMED = {"nv": "the driver", "torch_kernels": "torch's run-time compiler", "miopen/cache": "MIOpen"}
@@ -88,8 +89,7 @@ class ColdStart:
         else:
             missing[REST] = "no steady call was timed"
         record.parts |= whole
-        how = {name: _HOW[name] for name, seconds in whole.items() if seconds}
-        record.cold = {"in_first_call": in_first, "wrote": self._written, "how": how, "missing": missing}
+        record.cold = {"in_first_call": in_first, "wrote": self._written, "missing": missing}
         if "compile_time" in record.metrics:
             self._compile_time(record, whole)
 

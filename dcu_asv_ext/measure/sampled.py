@@ -15,7 +15,7 @@ from ..devices.cards.samples import Samples, told
 from ..devices.cards.source import Reading
 
 #: Readings that a record keeps.
-MOST_KEPT = 64
+MOST_KEPT = 24
 #: Fewer readings in a pass tell nothing of it.
 FEWEST = 3
 #: Below this share of the warm-up's core clock, a pass counts as throttled.
@@ -23,7 +23,9 @@ THROTTLED = 0.9
 #: The passes whose times are compared.
 JUDGED = ("latency", "device_time")
 
-_COLUMNS = {"core_clock_mhz": 1, "power_w": 1, "temperature_c": 1, "used_bytes": 0}
+#: Kept one by one; of the memory in use each pass's highest reading says more.
+_SERIES = ("core_clock_mhz", "power_w", "temperature_c")
+_COLUMNS = (*_SERIES, "used_bytes")
 #: What a pass's readings come to.
 _SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "core_clock_mhz": statistics.median,
@@ -39,16 +41,17 @@ def summarise(samples: Samples, spans: Mapping[str, Sequence[float]], began: flo
         return {"missing": samples.reason or "there was no reading before the measurement was over"}
     times = [time - began for time in samples.times]
     kept = thin(len(times), MOST_KEPT)
-    columns = {
-        name: [_rounded(name, getattr(samples.readings[at], name)) for at in kept] for name in _COLUMNS
-    }
+    columns = {name: [_rounded(getattr(samples.readings[at], name)) for at in kept] for name in _SERIES}
     passes = {name: _inside(times, samples.readings, span) for name, span in spans.items()}
     found = {
         "source": samples.source,
         "interval": samples.interval,
         "count": samples.taken,
-        "times": [round(times[at], 3) for at in kept],
+        "times": [round(times[at], 2) for at in kept],
         **{name: column for name, column in columns.items() if any(one is not None for one in column)},
+        "peak_used_bytes": max(
+            (one.used_bytes for one in samples.readings if one.used_bytes is not None), default=""
+        ),
         "passes": {name: _summary(readings) for name, readings in passes.items()},
         "throttle": _reasons(samples.readings),
         "marks": marks(times, samples.readings, spans),
@@ -69,13 +72,14 @@ def _summary(readings: Sequence[Reading]) -> dict[str, Any]:
         name: [value for one in readings if (value := getattr(one, name)) is not None] for name in _COLUMNS
     }
     found: dict[str, Any] = {
-        name: _rounded(name, summary(values[name])) for name, summary in _SUMMARIES.items() if values[name]
+        name: _rounded(summary(values[name])) for name, summary in _SUMMARIES.items() if values[name]
     }
     return {**found, "readings": len(readings)}
 
 
-def _rounded(name: str, value: float | None) -> float | None:
-    return value if value is None or not _COLUMNS[name] else round(value, _COLUMNS[name])
+def _rounded(value: float | None) -> int | None:
+    # Whole MHz, W and degrees: the sensors tell no more, and a thousand records are read at once.
+    return None if value is None else round(value)
 
 
 def _reasons(readings: Iterable[Reading]) -> list[str]:

@@ -42,9 +42,8 @@ class Rule:
 
     def as_text(self) -> str:
         return (
-            f"stable when the medians of two successive windows of {self.window} calls differ by at most "
-            f"{self.tolerance:.0%} (two calls of {self.long_call:g} s and more by {self.long_tolerance:.0%}), "
-            f"after at least {self.min_seconds:g} s; given up after {self.max_seconds:g} s"
+            f"two windows of {self.window} calls within {self.tolerance:.0%} (calls of {self.long_call:g} s: "
+            f"{self.long_tolerance:.0%}), in {self.min_seconds:g} s to {self.max_seconds:g} s"
         )
 
 

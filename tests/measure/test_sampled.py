@@ -10,7 +10,7 @@ import pytest
 from dcu_asv_ext.devices.cards.processes import MIB, Company
 from dcu_asv_ext.devices.cards.samples import Samples
 from dcu_asv_ext.devices.cards.source import Reading
-from dcu_asv_ext.measure.sampled import contention, describe_state, marks, summarise, thin
+from dcu_asv_ext.measure.sampled import MOST_KEPT, contention, describe_state, marks, summarise, thin
 
 BEGAN = 1000.0
 SPANS = {"cold": [0.0, 0.1], "warm_up": [0.1, 1.1], "memory": [1.1, 1.15], "latency": [1.2, 2.2]}
@@ -51,11 +51,11 @@ def test_a_measurement_in_full() -> None:
         "source": "sysfs",
         "interval": 0.05,
         "count": 6,
-        "times": [0.05, 1.12, 1.25, 1.5, 2.125, 2.3],
+        "times": [0.05, 1.12, 1.25, 1.5, 2.12, 2.3],
         "core_clock_mhz": [800.0, 1700.0, 1690.0, 1500.0, 1710.0, 1711.0],
         "power_w": [60.0, 200.0, 210.0, 220.0, 190.0, 90.0],
-        "temperature_c": [40.0, 50.0, 51.0, 61.2, 55.0, 54.0],
-        "used_bytes": [10, 90, 70, 70, 60, 60],
+        "temperature_c": [40, 50, 51, 61, 55, 54],
+        "peak_used_bytes": 90,
         "passes": {
             "cold": {
                 "core_clock_mhz": 800.0,
@@ -75,7 +75,7 @@ def test_a_measurement_in_full() -> None:
             "latency": {
                 "core_clock_mhz": 1690.0,
                 "power_w": 210.0,
-                "temperature_c": 61.2,
+                "temperature_c": 61,
                 "used_bytes": 70,
                 "readings": 3,
             },
@@ -86,7 +86,7 @@ def test_a_measurement_in_full() -> None:
 
 def test_what_a_source_never_tells_has_no_column() -> None:
     found = summarise(samples((0.5, Reading(used_bytes=7)), (0.6, Reading())), SPANS, BEGAN)
-    assert found["used_bytes"] == [7, None] and "core_clock_mhz" not in found and "power_w" not in found
+    assert found["peak_used_bytes"] == 7 and "core_clock_mhz" not in found and "power_w" not in found
     assert found["passes"]["warm_up"] == {"used_bytes": 7, "readings": 2}
 
 
@@ -103,8 +103,8 @@ def test_readings_that_ended_early_keep_the_reason() -> None:
 def test_a_long_measurement_is_thinned_but_its_passes_are_whole() -> None:
     rows = [(0.1 + number * 0.001, Reading(used_bytes=number)) for number in range(1000)]
     found = summarise(samples(*rows, taken=5000), SPANS, BEGAN)
-    assert len(found["times"]) == len(found["used_bytes"]) == 64
-    assert (found["times"][0], found["times"][-1], found["count"]) == (0.1, 1.099, 5000)
+    assert len(found["times"]) == MOST_KEPT and found["peak_used_bytes"] == 999
+    assert (found["times"][0], found["times"][-1], found["count"]) == (0.1, 1.1, 5000)
     assert found["passes"]["warm_up"] == {"used_bytes": 999, "readings": 1000}
     assert len(json.dumps(found)) < 2000
 

@@ -7,6 +7,7 @@ import dataclasses
 from dcu_asv_ext.comparing.reading import is_sound
 from dcu_asv_ext.evidence.record import Measurement
 from dcu_asv_ext.evidence.store import parse_line
+from dcu_asv_ext.measure.sampled import MOST_KEPT
 from peers.evidence_size import SAMPLES, measurement, room
 
 
@@ -15,7 +16,7 @@ def test_a_record_is_sound_and_whole() -> None:
     record = parse_line(line)
     assert record is not None and is_sound(record)
     assert [len(record["times"][name]) for name in ("latency", "device_time")] == [SAMPLES, SAMPLES]
-    assert len(record["sampled"]["times"]) == 64 and len(record["memory"]["alive"]["holders"]) == 8
+    assert len(record["sampled"]["times"]) == MOST_KEPT and len(record["memory"]["alive"]["holders"]) == 8
     # What only some measurements have is not among them.
     some = {"dirty", "head", "missing", "error", "thinned"}
     assert {one.name for one in dataclasses.fields(Measurement)} - set(record) <= some
