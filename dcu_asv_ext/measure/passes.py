@@ -60,6 +60,18 @@ class Run:
         """The benchmark's untimed reset, in step with the argument sets; fresh for each pass, as `call` is."""
         return reset_of(self.spec, self.sets if sets is None else sets)
 
+    def reset_and_call(self) -> Callable[[], object]:
+        """For passes that are not timed and may call more than once: each call after its own reset."""
+        call, reset = self.call(), self.reset()
+        if reset is None:
+            return call
+
+        def once() -> object:
+            reset()
+            return call()
+
+        return once
+
 
 def cold(run: Run) -> None:
     """The first call in this process, synchronised before and after."""
