@@ -27,7 +27,7 @@ def rounds_of(
     """Latencies in seconds: rounds that differ by `spread`, and samples in them by half of it."""
     random = np.random.default_rng(seed)
     logs = random.normal(0, spread, (rounds, 1)) + random.normal(0, spread / 2, (rounds, samples))
-    return [[round(float(one), 10) for one in row] for row in level * np.exp(logs)]
+    return [[float(f"{one:.6g}") for one in row] for row in level * np.exp(logs)]
 
 
 class Prepared(Project):
