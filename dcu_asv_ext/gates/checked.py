@@ -47,19 +47,35 @@ def checked(records: Sequence[Record], sessions: Collection[str]) -> Checked:
         for one in records
         if str(one["session"] or "") in wanted and _judge_version(one) == judged_by and not _skipped(one)
     ]
-    wrong = [one for one in used if str(one["status"]).startswith(WRONG)]
-    failed = [str(one["status"]) for one in used if one["status"] != OK and one not in wrong]
+    verdicts = [_wrong(one) for one in used]
+    wrong = [text for text in verdicts if text]
+    failed = [
+        str(one["status"])
+        for one, text in zip(used, verdicts, strict=True)
+        if one["status"] != OK and not text
+    ]
     errors = [_number(one["correctness"].get("max_error")) for one in used]
     judged = any("correct" in one["correctness"] for one in used)
     return Checked(
         checked=judged,
         why_not="" if judged else _why_not(newest),
-        wrong=str(wrong[-1]["status"]) if wrong else "",
-        not_finite=any(_not_finite(one) for one in wrong),
+        wrong=wrong[-1] if wrong else "",
+        not_finite=any(_not_finite(one) for one, text in zip(used, verdicts, strict=True) if text),
         failed=failed[-1] if failed else "",
         error=max((one for one in errors if one is not None), default=None),
         floor=max((_floor(one["correctness"]) for one in used), default=0.0),
     )
+
+
+def _wrong(record: Record) -> str:
+    """The status of a wrong result; also where only the figures beside it say so."""
+    status = str(record["status"])
+    if status.startswith(WRONG):
+        return status
+    found = record["correctness"]
+    if status == OK and (found.get("correct") is False or _not_finite(record)):
+        return f"{WRONG}: its status is ok, but its figures are wrong or not finite"
+    return ""
 
 
 def _floor(found: Mapping[str, Any]) -> float:

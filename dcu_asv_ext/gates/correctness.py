@@ -151,7 +151,7 @@ class _Judge:
         return next((row for row in rows if row.verdict == ROW_NOT_COMPARABLE), None)
 
     def _of_growth(self, now: Checked, was: Checked | None) -> Finding:
-        base = was.error if was is not None else None
+        base = was.error if was is not None else self._kept_by_asv()
         if now.error is None or base is None:
             return self._made(PASSED, "right", "within its tolerance", self._growth_rule())
         told = _times(now.error, base)
@@ -159,6 +159,11 @@ class _Judge:
             return self._made(PASSED, "right", f"its largest error is {told}", self._growth_rule())
         reason = f"its largest error, {now.error:.3g}, is {told}"
         return self._made(FAILED, "larger error", reason, self._growth_rule(now.floor))
+
+    def _kept_by_asv(self) -> float | None:
+        """The base's error where it has no evidence: asv's file has the figure too."""
+        row = self.subject.error_row
+        return None if row is None or row.before is None else row.before.value
 
     def _growth_rule(self, floor: float | None = None) -> str:
         beyond = "" if floor is None else f", {floor:.2g} here"
@@ -184,6 +189,8 @@ class _Judge:
         before, after = (None if one is None else one.error for one in (subject.before, subject.after))
         if before is None and after is None:
             return None if row is None else figures_of(row)
+        if subject.before is None:
+            before = self._kept_by_asv()
         sides = (None, None) if row is None else (row.before, row.after)
         old, new = (0 if side is None else len(side.rounds) for side in sides)
         return Figures(before, after, "relative", rounds=(old, new))

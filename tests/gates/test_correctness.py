@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 
 from dcu_asv_ext.gates.checked import checked
-from tests.gates.asking import again, ask, of, outcomes, words
+from dcu_asv_ext.gates.configuration import policy_of
+from dcu_asv_ext.gates.deciding import decide
+from tests.gates.asking import again, ask, of, outcomes, side, words
 from tests.gates.candidates import judged, measured, wrong
 
 TIGHT = {"correctness": {"growth": 10}}
@@ -50,6 +53,17 @@ class TestResults:
         answer = ask(measured(), bad)
         assert words(of(answer, "correctness")) == [("failed", "not finite")]
         assert not of(answer, "correctness")[0].crashed, "it ran to its end"
+
+    @pytest.mark.parametrize(
+        ("facts", "word"),
+        [
+            ({"correct": False}, "wrong result"),
+            ({"non_finite": 4}, "not finite"),
+        ],
+    )
+    def test_figures_that_contradict_the_status_are_believed(self, facts: dict[str, Any], word: str) -> None:
+        bad = again(correctness={**judged(1e-6), **facts})
+        assert found(measured(), bad) == [("failed", word)]
 
     def test_a_task_metric_beyond_its_tolerance_fails(self) -> None:
         good = {"correct": True, "checked": 3, "task_metric": 0.1, "tolerance": 0.2}
@@ -103,6 +117,15 @@ class TestGrowth:
         (one,) = of(ask(*pair, {"rules": rules}), "correctness")
         assert one.word == "larger error" and one.rule.endswith("(rule 1)")
         assert "4 times the base's, 0.0001" in one.reason
+
+    @pytest.mark.parametrize(("error", "outcome"), [(9e-6, "passed"), (4e-4, "failed")])
+    def test_of_a_base_without_evidence_asv_s_own_figure_counts(self, error: float, outcome: str) -> None:
+        base = side("a", measured())
+        base.records = ()
+        base.sides = {key: replace(one, value=1e-6) for key, one in base.sides.items()}
+        answer = decide([base], [side("b", again(error=error))], policy_of({}))
+        (one,) = of(answer, "correctness")
+        assert one.outcome == outcome and one.figures is not None and one.figures.before == 1e-6
 
     def test_another_reference_cannot_tell_growth(self) -> None:
         """The error's own version changed, the latency's did not."""
