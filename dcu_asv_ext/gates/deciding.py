@@ -42,7 +42,7 @@ def decide(
     rows = [row for row in whole.rows if match is None or match(row.key)]
     found = {
         CORRECTNESS: correctness(rows, before, after, policy),
-        PERFORMANCE: performance(rows, by, policy),
+        PERFORMANCE: performance(rows, before, after, by, policy),
         RESOURCES: resources(rows, before, after, policy),
     }
     gates = [Gate(name, sorted(ones, key=place)) for name, ones in found.items()]

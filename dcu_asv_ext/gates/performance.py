@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..comparing import figures
 from ..comparing.deciding import FAILED_BOTH, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
 from ..comparing.model import FAILED as SIDE_FAILED
-from ..comparing.model import MICRO, OK, Key, Report, Row
+from ..comparing.model import MICRO, OK, WORKLOAD, Key, Report, ResultSet, Row
 from ..stats import verdicts
 from .model import FAILED, INCONCLUSIVE, NOT_COMPARABLE, NOT_MEASURED, PASSED, TOLD, Finding, figures_of
 from .policy import AN_IMPROVEMENT, END_TO_END, GATE, PARTS, STOP, Performance, Policy
@@ -19,21 +19,23 @@ Reports = Callable[[float, float], Report]
 
 @dataclass(frozen=True)
 class _Judged:
-    """A row by the settings that apply to it. demand: the rule that says what is required of it, "" for none."""
+    """A row by the settings that apply to it. demand: the rule that says what is required of it, "" for none.
+    kinds: the benchmark's on both sides: a new name for it neither hides a loss nor makes a gain."""
 
     row: Row
     settings: Performance
     origin: str
     demand: str
+    kinds: frozenset[str]
 
     @property
     def part(self) -> bool:
         """Of a part of what users wait for: a micro benchmark's latency, a device time."""
-        return self.row.key.metric in PARTS or self.row.series.kind == MICRO
+        return self.row.key.metric in PARTS or MICRO in self.kinds
 
     @property
     def gated(self) -> bool:
-        return self.row.key.metric in END_TO_END and (not self.part or self.settings.micro == GATE)
+        return self.row.key.metric in END_TO_END and (WORKLOAD in self.kinds or self.settings.micro == GATE)
 
     @property
     def may_be_faster(self) -> bool:
@@ -57,10 +59,16 @@ class _Judged:
         return f"{text} ({self.origin})" if self.origin else text
 
 
-def performance(rows: Sequence[Row], reports: Reports, policy: Policy) -> list[Finding]:
+def performance(
+    rows: Sequence[Row],
+    before: Sequence[ResultSet],
+    after: Sequence[ResultSet],
+    reports: Reports,
+    policy: Policy,
+) -> list[Finding]:
     """rows: those that are looked at, of a comparison; each is judged by the comparison with its own margin."""
     watched = [row for row in rows if row.key.metric in END_TO_END + PARTS]
-    judged = list(_judged(watched, reports, policy))
+    judged = list(_judged(watched, [*before, *after], reports, policy))
     workloads = [one for one in judged if not one.part]
     gains = [one for one in judged if one.part and one.row.verdict == verdicts.IMPROVEMENT]
     shown = any(one.row.verdict == verdicts.IMPROVEMENT for one in workloads)
@@ -83,7 +91,9 @@ def performance(rows: Sequence[Row], reports: Reports, policy: Policy) -> list[F
     return found
 
 
-def _judged(rows: Sequence[Row], reports: Reports, policy: Policy) -> Iterator[_Judged]:
+def _judged(
+    rows: Sequence[Row], sets: Sequence[ResultSet], reports: Reports, policy: Policy
+) -> Iterator[_Judged]:
     known: dict[tuple[float, float], dict[tuple[str, Key], Row]] = {}
     for row in rows:
         applied = policy.performance_of(row.key)
@@ -93,7 +103,13 @@ def _judged(rows: Sequence[Row], reports: Reports, policy: Policy) -> Iterator[_
         by = settings.margin, settings.bound
         if by not in known:
             known[by] = {(one.env, one.key): one for one in reports(*by).rows}
-        yield _Judged(known[by][row.env, row.key], settings, applied.origin, policy.demanded_by(row.key))
+        found, demand = known[by][row.env, row.key], policy.demanded_by(row.key)
+        yield _Judged(found, settings, applied.origin, demand, _kinds(row, sets))
+
+
+def _kinds(row: Row, sets: Sequence[ResultSet]) -> frozenset[str]:
+    own = [one.series[row.key] for one in sets if row.env in ("", one.env) and row.key in one.series]
+    return frozenset(one.kind for one in own) or frozenset((row.series.kind,))
 
 
 def _regressed(one: _Judged) -> bool:
@@ -142,7 +158,7 @@ def _was_measured(row: Row) -> bool:
 
 
 def _told_regression(one: _Judged) -> Finding:
-    what = "a micro benchmark's" if one.row.series.kind == MICRO else f"of {one.row.key.metric}"
+    what = "a micro benchmark's" if MICRO in one.kinds else f"of {one.row.key.metric}"
     return _made(one, TOLD, one.row.verdict, f"{what}: told, and not gated")
 
 
@@ -157,7 +173,7 @@ def _made(one: _Judged, outcome: str, word: str, reason: str, rounds_needed: int
 
 
 def _gain(one: _Judged, shown: bool, open_ones: Sequence[_Judged]) -> Finding:
-    what = "of a micro benchmark" if one.row.series.kind == MICRO else f"in {one.row.key.metric} alone"
+    what = "of a micro benchmark" if MICRO in one.kinds else f"in {one.row.key.metric} alone"
     if shown:
         return _made(one, TOLD, one.row.verdict, f"{what}: told, and no gain end to end")
     if one.settings.prototype != STOP:

@@ -182,6 +182,13 @@ class TestPrototypes:
         }
         assert outcomes(answer)["performance"] == "passed"
 
+    def test_a_workload_that_is_renamed_a_micro_benchmark_is_gated(self) -> None:
+        assert found(measured(), again(kind="micro", latency=0.012))[0] == ("failed", "regression")
+
+    def test_a_micro_benchmark_that_is_renamed_a_workload_is_no_gain(self) -> None:
+        made = found(measured(kind="micro"), again(latency=0.009))
+        assert made[0] == ("failed", "prototype") and ("passed", "improvement") not in made
+
     def test_a_rule_may_gate_micro_benchmarks(self) -> None:
         base = [*measured(), *measured("suite.kernel", kind="micro", seed=7)]
         candidate = [*again(), *again("suite.kernel", kind="micro", latency=0.013, seed=57)]
