@@ -60,10 +60,10 @@ class _Finder:
         following = bisect_right(self._begins, time)
         if following and time <= self._ends[following - 1]:
             operator = self._operators[following - 1]
-            return Block(size, operator.where, operator.what(address))
+            return operator.block(size, address)
         # torch.tensor([...]) fills its memory before the first operator that is told of it.
         if following < len(self._operators):
             operator = self._operators[following]
             if address in operator.inputs or address in operator.results:
-                return Block(size, operator.where, operator.what(address))
+                return operator.block(size, address)
         return Block(size)

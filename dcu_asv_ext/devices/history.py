@@ -6,6 +6,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from .base import NotMeasured
@@ -179,7 +180,8 @@ def _block(entry: Mapping[str, Any], places: Places, operator: Operator | None) 
     if operator is None:
         return Block(size, where, places.function_of(frames))
     # A backward pass runs on a thread of its own, without a Python line.
-    return Block(size, operator.where if where == NO_LINE else where, operator.what(entry["addr"]))
+    block = operator.block(size, entry["addr"])
+    return block if where == NO_LINE else replace(block, where=where)
 
 
 def _rounded(requested: int) -> int:

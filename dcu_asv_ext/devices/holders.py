@@ -15,11 +15,15 @@ NO_LINE = "(no Python line)"
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One allocation that the call made. Two of them are never equal."""
+    """One allocation that the call made. Two of them are never equal.
+
+    where: the Python line. operator: what ran there. result: dtype and shape of the tensor in it.
+    """
 
     bytes: int
     where: str = NO_LINE
-    what: str = ""
+    operator: str = ""
+    result: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Holder:
-    """Allocations of one operator with one result, made at one Python line.
+    """Allocations of one operator, made at one Python line.
 
     where: "file.py:12 in function", innermost line outside torch. what: operator and result.
     """
@@ -52,7 +56,8 @@ class Holders:
     bytes: the peak, absolute; before_call: of it, what was alive before the call; holders: what the call made,
     largest first; rest: what neither explains, smaller holders that are not listed and `unexplained`: memory that
     was counted but not seen being allocated. earlier: the largest of what was alive before the call.
-    kept: what the call made and did not free.
+    kept: of the first half of what the call made, what it did not free. Where the call does the same many times over,
+    memory that each time replaces is not in it, and memory that each time keeps is.
     """
 
     bytes: int
@@ -95,7 +100,7 @@ def hold(
         unexplained=top - older - made,
         method=method,
         earlier=list(earlier),
-        kept=grouped(_alive(changes)),
+        kept=_kept(changes),
     )
 
 
@@ -111,10 +116,22 @@ def _alive(changes: Iterable[Change]) -> list[Block]:
     return list(alive)
 
 
-def grouped(blocks: Iterable[Block]) -> list[Holder]:
-    """Blocks of the same line and operator as one, largest first."""
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+def _kept(changes: Sequence[Change]) -> list[Holder]:
+    made = [change.block for change in changes if change.block is not None and change.bytes > 0]
+    early = set(made[: (len(made) + 1) // 2])
+    return grouped((block for block in _alive(changes) if block in early), by_result=False)
+
+
+def grouped(blocks: Iterable[Block], by_result: bool = True) -> list[Holder]:
+    """Blocks of the same line and operator, and with the same result, as one; largest first. A result that is not
+    the same for all of one is left out.
+    """
+    found: dict[tuple[str, ...], list[Block]] = defaultdict(list)
     for block in blocks:
-        found[block.where, block.what].append(block.bytes)
-    holders = [Holder(sum(sizes), len(sizes), *key) for key, sizes in found.items()]
+        found[(block.where, block.operator, block.result if by_result else "")].append(block)
+    holders = []
+    for (where, operator, _), same in found.items():
+        results = {block.result for block in same}
+        what = f"{operator} {results.pop() if len(results) == 1 else ''}".strip()
+        holders.append(Holder(sum(block.bytes for block in same), len(same), where, what))
     return sorted(holders, key=lambda holder: (-holder.bytes, holder.where, holder.what))

@@ -37,7 +37,7 @@ def largest_alive(torch: Any, device_type: str) -> list[Holder]:
         for number, (storage, tensor) in enumerate(live_storages(torch, device_type))
     ]
     largest = heapq.nlargest(_NAMED, found)
-    return grouped(Block(size, _EARLIER, text) for size, _, text in largest)
+    return grouped(Block(size, _EARLIER, result=text) for size, _, text in largest)
 
 
 def _live_tensors(torch: Any) -> Iterable[Any]:

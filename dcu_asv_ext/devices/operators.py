@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .dispatch import leaves, operator_mode
+from .holders import Block
 from .places import Places
 
-#: What `what` says of memory that an operator used without returning it.
+#: The result of memory that an operator used without returning it.
 SCRATCH = "scratch"
 
 
@@ -28,9 +29,9 @@ class Operator:
     results: dict[int, str] = field(default_factory=dict)
     inputs: frozenset[int] = frozenset()
 
-    def what(self, address: int) -> str:
-        """Operator and result of an allocation that it made."""
-        return f"{self.name} {self.results.get(address, SCRATCH)}"
+    def block(self, size: int, address: int) -> Block:
+        """An allocation that it made."""
+        return Block(size, self.where, self.name, self.results.get(address, SCRATCH))
 
 
 class Operators:

@@ -96,7 +96,7 @@ class _Tracker:
         for storage in storages:
             address = storage.data_ptr()
             if address not in self.watched and storage.device == self._device:
-                block = Block(self._rounded(storage), operator.where, operator.what(address))
+                block = operator.block(self._rounded(storage), address)
                 self._watch(storage, block)
                 self.changes.append(Change(block.bytes, block))
         self.look()

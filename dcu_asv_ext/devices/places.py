@@ -27,7 +27,7 @@ class Places:
         """Where the running code was called from; on a thread without Python code of its own (as that of a backward
         pass), where `thread` (an identifier of `threading`) is.
         """
-        return self._line(sys._getframe(1)) or self._line(sys._current_frames().get(thread)) or NO_LINE
+        return self._line(sys._getframe()) or self._line(sys._current_frames().get(thread)) or NO_LINE
 
     def of(self, frames: Iterable[Mapping[str, Any]]) -> str:
         """From a snapshot's frames, innermost first."""

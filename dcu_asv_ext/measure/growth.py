@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 from ..devices.base import NotMeasured
-from ..devices.holders import Holder
 from ..devices.levels import MemoryLevels
 from ..stats.growth import FEWEST, Growth, growth
-from .alive import listed
 from .passes import Run
 
 MOST_CALLS = 1000
@@ -20,8 +17,8 @@ LEAST_CALLS = 50
 BUDGET = 3.0
 LIMIT = 15.0
 _REHEARSED = (3, 13)
-#: Calls that are made twice more to see what they keep.
-_LOOKED_AT = (2, 12)
+#: Calls that are made once more to see what they keep.
+_LOOKED_AT = (10, 40)
 _LISTED = 10
 #: torch's allocators give out memory in units of this many bytes.
 GRANULARITY = 512
@@ -32,9 +29,10 @@ def memory_growth(run: Run) -> None:
     if not run.wants("memory_growth"):
         return
     run.stage = "the memory growth pass"
-    call = _with_reset(run)
+    call = run.reset_and_call()
     try:
-        levels = run.device.memory_levels(call, _calls(run, call))
+        each = _rehearse(run, call)
+        levels = run.device.memory_levels(call, _within(BUDGET, each, LEAST_CALLS, MOST_CALLS))
         if len(levels.allocated) < (FEWEST if levels.full else LEAST_CALLS):
             raise NotMeasured(_too_few(levels))
     except NotMeasured as missing:
@@ -43,23 +41,12 @@ def memory_growth(run: Run) -> None:
     allocated, peak = growth(levels.allocated, GRANULARITY), growth(levels.peak, GRANULARITY)
     found = allocated if allocated.shown or not peak.shown else peak
     run.record.memory["memory_growth"] = found.slope if found.shown else 0.0
-    grew = _what_grew(run, call) if found.shown else {"grew": []}
+    grew = _what_grew(run, call, each) if found.shown else {"grew": []}
     run.record.memory["growth"] = _as_record(levels, allocated, peak, found) | grew
 
 
-def _with_reset(run: Run) -> Callable[[], None]:
-    call, reset = run.call(), run.reset()
-
-    def once() -> None:
-        if reset is not None:
-            reset()
-        call()
-
-    return once
-
-
-def _calls(run: Run, call: Callable[[], None]) -> int:
-    """As many as the budget allows, from a rehearsal. Raises NotMeasured."""
+def _rehearse(run: Run, call: Callable[[], object]) -> float:
+    """Seconds of a call that is watched. Raises NotMeasured where they are too many."""
     if run.options.quick:
         raise NotMeasured("a quick run makes too few calls for a trend")
     each = run.call_seconds
@@ -68,10 +55,15 @@ def _calls(run: Run, call: Callable[[], None]) -> int:
         each = max(each, (many - few) / (_REHEARSED[1] - _REHEARSED[0]))
     if each * LEAST_CALLS > LIMIT:
         raise NotMeasured(f"{LEAST_CALLS} calls, of {each:.2g} s each when watched, take too long")
-    return max(LEAST_CALLS, min(MOST_CALLS, math.floor(BUDGET / each) if each > 0 else MOST_CALLS))
+    return each
 
 
-def _seconds(run: Run, call: Callable[[], None], count: int) -> float:
+def _within(budget: float, each: float, fewest: int, most: int) -> int:
+    """How many calls of `each` seconds."""
+    return max(fewest, min(most, math.floor(budget / each) if each > 0 else most))
+
+
+def _seconds(run: Run, call: Callable[[], object], count: int) -> float:
     begin = run.device.clock()
     run.device.memory_levels(call, count)
     return run.device.clock() - begin
@@ -99,38 +91,33 @@ def _as_record(levels: MemoryLevels, allocated: Growth, peak: Growth, found: Gro
         "leak": found.shown,
         "reason": found.reason,
         "collected": levels.collected / count,
-        "method": f"{levels.method}; median of pairwise slopes, and a t test of the increments of block levels",
+        "method": f"{levels.method}; pairwise slopes, t test of block increments",
     }
     if levels.reserved:
         told["reserved_slope"] = growth(levels.reserved).slope
     return told
 
 
-def _what_grew(run: Run, call: Callable[[], None]) -> dict[str, Any]:
-    """What further calls keep, in bytes a call: what many of them keep beyond what a few do, so that memory which
-    each call replaces does not count.
-    """
-    try:
-        few, many = (_kept(run, call, count) for count in _LOOKED_AT)
-    except NotMeasured as missing:
-        return {"grew": [], "missing": {"grew": missing.reason}}
-    more = _LOOKED_AT[1] - _LOOKED_AT[0]
-    grew = [
-        Holder(round((size - few[key][0]) / more), round((count - few[key][1]) / more), *key)
-        for key, (size, count) in many.items()
-    ]
-    grew = sorted((one for one in grew if one.bytes > 0), key=lambda one: (-one.bytes, one.where, one.what))
-    if not grew:
-        return {"grew": [], "missing": {"grew": "the calls keep nothing that was seen being allocated"}}
-    return {"grew": listed(grew[:_LISTED])}
-
-
-def _kept(run: Run, call: Callable[[], None], calls: int) -> dict[tuple[str, str], tuple[int, int]]:
-    """(line, operator) -> (bytes, count) of what so many calls made and did not free."""
+def _what_grew(run: Run, call: Callable[[], object], each: float) -> dict[str, Any]:
+    """What further calls keep, in bytes and allocations a call, steady holders first."""
+    calls = _within(BUDGET, each, *_LOOKED_AT)
 
     def several() -> None:
         for _ in range(calls):
             call()
 
-    kept = run.device.alive_at_peak(several).kept
-    return defaultdict(lambda: (0, 0), {(one.where, one.what): (one.bytes, one.count) for one in kept})
+    try:
+        kept = run.device.alive_at_peak(several).kept
+    except NotMeasured as missing:
+        return {"grew": [], "missing": {"grew": missing.reason}}
+    if not kept:
+        return {"grew": [], "missing": {"grew": "the calls keep nothing that was seen being allocated"}}
+    # Of the first half of the calls: see Holders.kept. What only now and then survives is no steady holder.
+    half = calls / 2
+    kept = sorted(kept, key=lambda holder: holder.count < half / 4)
+    grew = [
+        {"bytes": round(one.bytes / half), "count": round(one.count / half, 2)}
+        | {"where": one.where, "what": one.what}
+        for one in kept[:_LISTED]
+    ]
+    return {"grew": grew}

@@ -85,7 +85,9 @@ def increments(series: Array) -> Array:
     blocks = np.array_split(series, _BLOCKS)
     levels = [float(np.quantile(block, _QUANTILE)) for block in blocks]
     sizes = np.array([block.size for block in blocks], dtype=np.float64)
-    return np.diff(levels) / np.diff(np.cumsum(sizes) - sizes / 2)
+    # A steady rise passes its quantile there.
+    places = np.cumsum(sizes) - sizes + _QUANTILE * (sizes - 1)
+    return np.diff(levels) / np.diff(places)
 
 
 def mean_above_zero(steps: Array) -> float:
@@ -93,7 +95,7 @@ def mean_above_zero(steps: Array) -> float:
     from scipy.special import stdtr
 
     mean, spread = float(steps.mean()), float(steps.std(ddof=1))
-    if spread <= 1e-12 * abs(mean):
+    if spread <= 1e-9 * abs(mean):
         return 0.0 if mean > 0 else 1.0
     return float(stdtr(steps.size - 1, -mean / (spread / math.sqrt(steps.size))))
 
