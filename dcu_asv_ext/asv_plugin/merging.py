@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ BENCHMARKS, MACHINE = "benchmarks.json", "machine.json"
 #: asv's own numbers of its files' formats, as this version knows them.
 _FORMATS = {BENCHMARKS: 2, MACHINE: 1}
 _RESULT_FORMAT = 2
+_COLUMNS = ("result", "params", "version", "started_at")
 
 
 @dataclass
@@ -58,7 +60,7 @@ def plan(target: Path, folders: Sequence[Path], names: Names, known_commits: Any
     unused = set(names.given)
     made = Plan()
     benchmarks = _read_json(target / BENCHMARKS, BENCHMARKS) or {}
-    owners: dict[str, dict[str, Any] | None] = {name: _facts(target / name) for name in _machines(target)}
+    owners = _owners(target)
     for folder in folders:
         incoming = _read_json(folder / BENCHMARKS, BENCHMARKS) or {}
         _check_project(folder, incoming, benchmarks, known_commits)
@@ -67,7 +69,8 @@ def plan(target: Path, folders: Sequence[Path], names: Names, known_commits: Any
             name = _called(folder, machine, owners, names, unused)
             if name != machine:
                 made.renamed.append(f"{machine} of {folder} is called {name}")
-            owners.setdefault(name, _facts(folder / machine))
+            if owners.get(name) is None:
+                owners[name] = _facts(folder / machine)
             made.machines.add(name)
             _unite_machine(target, folder / machine, name, made)
     if unused:
@@ -132,6 +135,12 @@ def _check_project(
         raise ResultsError(f"{folder} is another project's: it has no benchmark in common with the others")
 
 
+def _owners(target: Path) -> dict[str, dict[str, Any] | None]:
+    """Name -> the facts of the machine that has it; one whose results were all removed keeps it."""
+    names = {*_machines(target), *(one.parent.name for one in target.glob(f"*/{MACHINE}"))}
+    return {name: _facts(target / name) for name in sorted(names)}
+
+
 def _facts(folder: Path) -> dict[str, Any] | None:
     """What asv knows of the machine; None where it left nothing."""
     told = _read_json(folder / MACHINE, MACHINE)
@@ -189,7 +198,7 @@ def _unite_benchmarks(
     differ = [
         name
         for name, one in incoming.items()
-        if isinstance(one, dict) and name in known and known[name].get("version") != one.get("version")
+        if name != "version" and name in known and known[name].get("version") != one.get("version")
     ]
     if differ:
         more = f" and {len(differ) - 1} more" if len(differ) > 1 else ""
@@ -223,7 +232,7 @@ def _there(target: Path, made: Plan, path: str) -> bool:
 
 
 def _unite_result(target: Path, source: Path, name: str, made: Plan) -> None:
-    """Benchmark by benchmark the later result."""
+    """Benchmark by benchmark the later result, with the parameters that only the earlier one was measured with."""
     path = f"{name}/{source.name}"
     incoming = _read_json(source, source.name) or {}
     _check_result(source, incoming)
@@ -240,11 +249,16 @@ def _unite_result(target: Path, source: Path, name: str, made: Plan) -> None:
         raise ResultsError(f"{source} and {target / path} have one name, and are of different commits")
     if known["result_columns"] != incoming["result_columns"]:
         raise ResultsError(f"{source} and {target / path} were written by different versions of asv")
-    column = known["result_columns"].index("started_at")
+    columns = known["result_columns"]
+    column = columns.index("started_at")
     rows = dict(known["results"])
     for benchmark, row in incoming["results"].items():
-        if benchmark not in rows or _started(row, column) > _started(rows[benchmark], column):
+        if benchmark not in rows:
             rows[benchmark] = row
+        elif _started(row, column) > _started(rows[benchmark], column):
+            rows[benchmark] = _filled(row, rows[benchmark], columns)
+        else:
+            rows[benchmark] = _filled(rows[benchmark], row, columns)
     durations = {**incoming.get("durations", {}), **known.get("durations", {})}
     united = {**known, "results": rows, "durations": durations}
     if united != known:
@@ -253,14 +267,45 @@ def _unite_result(target: Path, source: Path, name: str, made: Plan) -> None:
 
 def _check_result(path: Path, found: Mapping[str, Any]) -> None:
     shapes = {"params": dict, "results": dict, "result_columns": list, "commit_hash": str}
-    if any(not isinstance(found.get(name), kind) for name, kind in shapes.items()):
+    sound = all(isinstance(found.get(name), kind) for name, kind in shapes.items())
+    if not sound or not isinstance(found.get("durations", {}), dict) or not _are(list, found["results"]):
         raise ResultsError(f"{path} is no result file of asv")
-    if found.get("version") != _RESULT_FORMAT or "started_at" not in found["result_columns"]:
+    if found.get("version") != _RESULT_FORMAT or any(one not in found["result_columns"] for one in _COLUMNS):
         raise ResultsError(f"{path} has a format of another asv; `asv update` there brings it up to date")
 
 
-def _started(row: Any, column: int) -> float:
-    value = row[column] if isinstance(row, list) and len(row) > column else None
+def _are(kind: type, values: Mapping[str, Any]) -> bool:
+    return all(isinstance(one, kind) for one in values.values())
+
+
+def _filled(later: list[Any], earlier: list[Any], columns: Sequence[str]) -> list[Any]:
+    """A sweep may have been measured in parts: asv keeps NaN for the parameters that a run did not choose."""
+    new, old = (dict(zip(columns, row, strict=False)) for row in (later, earlier))
+    same = all(name in new and new[name] == old.get(name) for name in ("params", "version"))
+    figures, others = new.get("result"), old.get("result")
+    if not same or not isinstance(figures, list) or not isinstance(others, list):
+        return later
+    taken = [_is_nan(one) and not _is_nan(other) for one, other in zip(figures, others, strict=False)]
+    if len(figures) != len(others) or not any(taken):
+        return later
+    for name in columns:
+        if name in ("result", "samples") or name.startswith("stats_"):
+            own, other = (_of_each(row.get(name), len(taken)) for row in (new, old))
+            new[name] = [other[place] if take else own[place] for place, take in enumerate(taken)]
+    return [new.get(name) for name in columns]
+
+
+def _of_each(values: Any, number: int) -> list[Any]:
+    """A figure of each combination of parameters; asv leaves a column out where it has none."""
+    return values if isinstance(values, list) and len(values) == number else [None] * number
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _started(row: list[Any], column: int) -> float:
+    value = row[column] if len(row) > column else None
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
@@ -334,6 +379,8 @@ def _read_json(path: Path, name: str) -> dict[str, Any] | None:
         raise ResultsError(f"{path} is none of asv's files")
     if name in _FORMATS and found.get("version") != _FORMATS[name]:
         raise ResultsError(f"{path} has a format of another asv; `asv update` there brings it up to date")
+    if name == BENCHMARKS and not _are(dict, {**found, "version": {}}):
+        raise ResultsError(f"{path} is none of asv's files")
     return found
 
 

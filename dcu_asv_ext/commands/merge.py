@@ -124,13 +124,15 @@ def _merge(target: Path, commits: _Commits, options: argparse.Namespace) -> Plan
 def _renames(given: list[str]) -> dict[str, str]:
     from ..asv_plugin.results import ResultsError
 
-    found = {}
+    found: dict[str, str] = {}
     for one in given:
         old, equals, new = one.partition("=")
-        if not equals or not old or not new or "/" in new or new.startswith("."):
+        if not equals or not old or not new or "/" in new or new.startswith(".") or not new.isprintable():
             raise ResultsError(f"--rename {one}: write OLD=NEW, or DIR/OLD=NEW")
         folder, slash, name = old.rpartition("/")
-        found[f"{Path(folder)}/{name}" if slash else name] = new
+        key = f"{Path(folder)}/{name}" if slash else name
+        if found.setdefault(key, new) != new:
+            raise ResultsError(f"--rename {one}: {key} is to be called {found[key]} already")
     return found
 
 

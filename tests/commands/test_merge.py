@@ -192,7 +192,7 @@ def test_clashes_are_numbered(home: ResultFolder, merge: Run) -> None:
     ]
 
 
-@pytest.mark.parametrize("given", ["box", "=x", "box=", "box=a/b", "box=.git"])
+@pytest.mark.parametrize("given", ["box", "=x", "box=", "box=a/b", "box=.git", "box=a\0b"])
 def test_what_is_no_new_name_is_wrong_use(home: ResultFolder, merge: Run, given: str) -> None:
     Node(home, "node8", "box", cpu="Hygon").save(home.commits[0])
     code, _, err = merge("node8", "--rename", given)
