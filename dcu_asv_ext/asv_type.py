@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import time
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,8 +187,9 @@ def _tell_fault(measured: Measured, failure: str | None) -> None:
     record = measured.record
     if failure is None:
         return
-    if record.error is not None:
-        print(record.error["traceback"])
+    if measured.error is not None:
+        # With whole paths, for whoever has to open the file; the evidence has short ones.
+        print("".join(traceback.format_exception(measured.error)))
     where = ", ".join(f"{name}={value}" for name, value in record.params.items())
     print(f"dcu-asv: {record.benchmark}({where}): {failure}")
     sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 from ..devices.base import Device, DeviceUnavailable
 from ..devices.host import describe_host
+from ..devices.places import short_path
 from ..evidence import caches
 from ..evidence.record import OK, SKIPPED, Measurement
 from ..evidence.software import environment_variables, package_versions
@@ -154,10 +156,18 @@ def _record_fault(record: Measurement, run: Run | None, fault: BaseException) ->
         "stage": stage,
         "kind": kind or "exception",
         "type": type(fault).__name__,
-        "traceback": "".join(traceback.format_exception(fault))[-8000:],
+        "traceback": _traceback(fault)[-8000:],
     }
     if kind == "out of memory" and run is not None:
         record.error["allocator"] = run.device.memory_summary()
+
+
+def _traceback(fault: BaseException) -> str:
+    """With files named below their package: the evidence travels, and names no folder of a machine."""
+    whole = "".join(traceback.format_exception(fault))
+    return re.sub(
+        r'^([\s|]*File ")([^"<]+)', lambda one: one[1] + short_path(one[2]), whole, flags=re.MULTILINE
+    )
 
 
 def _teardown(run: Run, error: BaseException | None) -> BaseException | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,6 +95,22 @@ def test_setup_that_raises(take: Callable[..., Measured]) -> None:
     assert_failed(done, "failed in setup: ValueError: no data")
     assert done.record.error is not None
     assert "in raises" in done.record.error["traceback"] and "second line" in done.record.error["traceback"]
+
+
+def test_a_kept_traceback_names_no_folder_of_the_machine(take: Callable[..., Measured]) -> None:
+    def chained() -> None:
+        try:
+            failing(ValueError("first"))()
+        except ValueError as fault:
+            raise RuntimeError("second") from fault
+
+    done = take(chained)
+    assert done.record.error is not None
+    files = re.findall(r'File "([^"]+)"', done.record.error["traceback"])
+    assert "test_session.py" in {os.path.basename(one) for one in files} and len(set(files)) > 1
+    assert not [one for one in files if os.path.isabs(one)]
+    # The exception itself has whole paths, and is what asv shows.
+    assert __file__ in "".join(traceback.format_exception(done.error))
 
 
 @pytest.mark.parametrize(
