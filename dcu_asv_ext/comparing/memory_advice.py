@@ -63,7 +63,8 @@ def _alive(one: MemoryOf) -> Iterator[Advice]:
         return
     peak, before = alive.bytes, alive.before_call
     if peak - before < _NAMED_SHARE * peak:
-        text = f"{_share(before, peak)} of it is there before the call (inputs, weights, setup)"
+        held = "inputs, weights, setup" + (", and what earlier calls kept" if one.leaks else "")
+        text = f"{_share(before, peak)} of it is there before the call ({held})"
         yield Advice(ALIVE, text, before)
         return
     named = [each for each in alive.holders if each.bytes >= _NAMED_SHARE * peak][:_NAMED]

@@ -178,7 +178,8 @@ def _alive(one: MemoryOf, style: Style) -> Iterator[str]:
     if not style.everything:
         listed = listed[:_HOLDERS]
     rest = alive.rest + sum(each.bytes for each in alive.holders[len(listed) :])
-    earlier = (alive.before_call, "", "from before the call (inputs, weights, what setup keeps)")
+    kept = "what setup and earlier calls keep" if one.leaks else "what setup keeps"
+    earlier = (alive.before_call, "", f"from before the call (inputs, weights, {kept})")
     listed += [each for each in (earlier, (rest, "", "everything else")) if each[0] and each[0] >= least]
     sizes = [_bytes(value) for value, _, _ in listed]
     width, counts = max(map(len, sizes), default=0), max((len(one) for _, one, _ in listed), default=0)

@@ -58,6 +58,12 @@ def test_a_peak_that_is_the_inputs_is_told_as_that() -> None:
     assert text(ALIVE, alive=alive) == "99 % of it is there before the call (inputs, weights, setup)"
 
 
+def test_of_a_leak_what_earlier_calls_kept_is_told_too() -> None:
+    alive = memories.ALIVE | {"before_call": 190 * MIB, "holders": []}
+    told = text(ALIVE, alive=alive, growth=memories.leak(1024.0))
+    assert told == "99 % of it is there before the call (inputs, weights, setup, and what earlier calls kept)"
+
+
 @pytest.mark.parametrize(("after", "called"), [(128, True), (143, True), (145, False), (192, False)])
 def test_lifetimes_where_a_quarter_of_the_peak_is_gone_at_the_end(after: int, called: bool) -> None:
     changes = {"after_allocated": after * MIB}

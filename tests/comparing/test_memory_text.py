@@ -88,6 +88,8 @@ def test_a_leak_is_named_with_its_slope_and_what_grew() -> None:
     text = shown(one(STEADY | {"growth": leak(1024.0)}))
     assert "LEAK: every call keeps 1 KiB (1004 B to 1.02 KiB) over 1,000 calls" in text
     assert f"grew: 1 KiB a call  {LINE}  aten::empty uint8[1024]" in text
+    held = shown(one(STEADY | {"growth": leak(1024.0), "alive": memories.ALIVE}))
+    assert "from before the call (inputs, weights, what setup and earlier calls keep)" in held
     assert "\x1b[31mLEAK\x1b[0m" in shown(one(STEADY | {"growth": leak(1024.0)}), colour=True)
 
 
