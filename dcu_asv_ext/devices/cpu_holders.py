@@ -61,9 +61,7 @@ class _Finder:
         if following and time <= self._ends[following - 1]:
             operator = self._operators[following - 1]
             return operator.block(size, address)
-        # torch.tensor([...]) fills its memory before the first operator that is told of it.
-        if following < len(self._operators):
-            operator = self._operators[following]
-            if address in operator.inputs or address in operator.results:
-                return operator.block(size, address)
+        # torch.tensor([...]) fills its memory before the operator that hands it out.
+        if following < len(self._operators) and address in self._operators[following].results:
+            return self._operators[following].block(size, address)
         return Block(size)

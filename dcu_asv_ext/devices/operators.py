@@ -21,13 +21,12 @@ class Operator:
     """One operator that was run.
 
     where: the Python line. name: "aten::mm", with the node of a backward pass that ran it.
-    results: address -> dtype and shape of a tensor that it returned. inputs: addresses that it was given.
+    results: address -> dtype and shape of a tensor that it returned.
     """
 
     where: str
     name: str
     results: dict[int, str] = field(default_factory=dict)
-    inputs: frozenset[int] = frozenset()
 
     def block(self, size: int, address: int) -> Block:
         """An allocation that it made."""
@@ -64,9 +63,6 @@ class Operators:
     def _run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         operator = Operator(self._places.here(self._thread), self._name(function))
         self.seen.append(operator)
-        given = [self._storage(value) for value in leaves((args, kwargs))]
-        operator.inputs = frozenset(one.data_ptr() for one in given if one is not None)
-        del given
         with self._around(len(self.seen) - 1):
             out = function(*args, **kwargs)
         storages = []

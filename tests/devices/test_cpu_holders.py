@@ -133,14 +133,14 @@ def test_compiled_code_is_not_run_under_a_dispatch_mode(monkeypatch: pytest.Monk
 def test_allocations_belong_to_the_mark_that_they_lie_in() -> None:
     operators = [
         Operator("a.py:1 in f", "aten::mm", {10: "f32[2]"}),
-        Operator("a.py:2 in f", "aten::lift_fresh", {30: "f32[4]"}, frozenset({30})),
+        Operator("a.py:2 in f", "aten::lift_fresh", {30: "f32[4]"}),
     ]
     steps = [
         Step(1.0, 100, 10),  # inside the first, its result
         Step(1.5, 50, 20),  # inside, scratch
         Step(2.0, -50, 20),
         Step(2.5, 7, 40),  # between, and nobody's
-        Step(2.6, 16, 30),  # between, and given to the second
+        Step(2.6, 16, 30),  # between, and handed out by the second
         Step(2.7, -5, None),
     ]
     changes = changes_of(Trace(0, steps, {0: Mark(1.0, 2.0), 1: Mark(3.0, 4.0)}), operators)
