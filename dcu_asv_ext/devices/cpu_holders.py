@@ -28,6 +28,7 @@ def cpu_holders(call: Callable[[], object], torch: Any) -> Holders:
             call()
 
     trace = trace_call(watched, torch)
+    operators.check()
     return hold(changes_of(trace, operators.seen), trace.baseline, _METHOD, earlier=earlier)
 
 

@@ -39,6 +39,7 @@ def output_holders(
     finally:
         # A reference that outlived this call would note deaths of a later one.
         tracker.watched.clear()
+    operators.check()
     return hold(
         tracker.changes,
         baseline,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dcu_asv_ext.devices import NotMeasured, cpu_holders
+from dcu_asv_ext.devices import NotMeasured, cpu_holders, operators
 from dcu_asv_ext.devices.cpu import Cpu
 from dcu_asv_ext.devices.cpu_holders import changes_of
 from dcu_asv_ext.devices.cpu_levels import levels_of
@@ -130,8 +130,17 @@ def test_compiled_code_is_not_run_under_a_dispatch_mode(monkeypatch: pytest.Monk
     assert calls == []
 
 
+def test_a_call_of_too_many_operators_is_made_and_not_told(cpu: Cpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "MOST_OPERATORS", 10)
+    x = torch.zeros(1)
+    with pytest.raises(NotMeasured, match="more than 10 operators"):
+        cpu.alive_at_peak(lambda: [x.add_(1) for _ in range(11)])
+    assert float(x) == 11
+    assert cpu.alive_at_peak(lambda: [x.add_(1) for _ in range(10)]).unexplained == 0
+
+
 def test_allocations_belong_to_the_mark_that_they_lie_in() -> None:
-    operators = [
+    ran = [
         Operator("a.py:1 in f", "aten::mm", {10: "f32[2]"}),
         Operator("a.py:2 in f", "aten::lift_fresh", {30: "f32[4]"}),
     ]
@@ -143,7 +152,7 @@ def test_allocations_belong_to_the_mark_that_they_lie_in() -> None:
         Step(2.6, 16, 30),  # between, and handed out by the second
         Step(2.7, -5, None),
     ]
-    changes = changes_of(Trace(0, steps, {0: Mark(1.0, 2.0), 1: Mark(3.0, 4.0)}), operators)
+    changes = changes_of(Trace(0, steps, {0: Mark(1.0, 2.0), 1: Mark(3.0, 4.0)}), ran)
     told = [(c.bytes, c.block and (c.block.where, c.block.operator, c.block.result)) for c in changes]
     mm = ("a.py:1 in f", "aten::mm")
     assert told == [
@@ -158,8 +167,8 @@ def test_allocations_belong_to_the_mark_that_they_lie_in() -> None:
 
 
 def test_an_operator_whose_mark_the_profiler_lost() -> None:
-    operators = [Operator("a.py:1 in f", "aten::mm"), Operator("a.py:2 in f", "aten::add")]
-    (change,) = changes_of(Trace(0, [Step(3.5, 8, 1)], {1: Mark(3.0, 4.0)}), operators)
+    ran = [Operator("a.py:1 in f", "aten::mm"), Operator("a.py:2 in f", "aten::add")]
+    (change,) = changes_of(Trace(0, [Step(3.5, 8, 1)], {1: Mark(3.0, 4.0)}), ran)
     assert change.block is not None and change.block.where == "a.py:2 in f"
 
 
