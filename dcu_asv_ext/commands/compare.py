@@ -20,6 +20,7 @@ from .choosing import (
     matcher,
     one_commit,
 )
+from .options import add_bench, add_config, add_forms, add_metric, add_no_history, add_repeated
 from .reporting import OutputError, add_decision_arguments, emit, margins_fault, print_json, show, style
 
 _ABOUT = """\
@@ -59,41 +60,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare the rounds of one commit with each other: "
         "the false alarms of this suite on this machine, and the smallest change that it can detect",
     )
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
-    add(
-        "--machine",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="results of this machine; twice: of A's and of B's",
-    )
-    add(
+    add_config(parser)
+    add_repeated(parser, "--machine", "NAME", "results of this machine; twice: of A's and of B's")
+    add_repeated(
+        parser,
         "--env",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="results of this environment (its name, or a part that only it has); twice: A's and B's",
+        "NAME",
+        "results of this environment (its name, or a part that only it has); twice: A's and B's",
     )
-    add(
-        "--bench",
-        metavar="REGEX",
-        action="append",
-        default=[],
-        help="show only benchmarks where it is found in module.function.metric(params); repeatable "
-        "(what is shown does not change what is decided)",
-    )
-    add(
-        "--metric",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="show only this metric, such as latency or peak_allocated; repeatable",
-    )
-    add("--no-history", action="store_true", help="do not learn the noise from earlier commits")
+    add_bench(parser, "show only benchmarks", more=" (what is shown does not change what is decided)")
+    add_metric(parser, "show only this metric")
+    add_no_history(parser)
     add_decision_arguments(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print everything as one JSON object")
-    form.add_argument("--markdown", action="store_true", help="print it for a merge request")
+    add_forms(parser)
 
 
 def run(options: argparse.Namespace) -> int:

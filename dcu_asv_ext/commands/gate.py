@@ -23,6 +23,7 @@ from .choosing import (
     from_project,
     matcher,
 )
+from .options import add_bench, add_config, add_forms, add_no_history, add_repeated, add_vary
 from .reporting import OutputError, emit, print_json, style
 from .run import BUDGET, INTERRUPTED, MOST_ROUNDS, ROUNDS, asv_on_stderr, seconds
 
@@ -79,30 +80,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("before", metavar="BASE", help="the commit or result file to compare against")
     add("after", metavar="CANDIDATE", help="the commit or result file that has to pass")
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
+    add_config(parser)
     for name, what in (("machine", "machine"), ("env", "environment (its name, or a part that only it has)")):
-        add(
-            f"--{name}",
-            metavar="NAME",
-            action="append",
-            default=[],
-            help=f"results of this {what}; twice: of BASE's and of CANDIDATE's",
+        add_repeated(
+            parser, f"--{name}", "NAME", f"results of this {what}; twice: of BASE's and of CANDIDATE's"
         )
-    add(
-        "--bench",
-        metavar="REGEX",
-        action="append",
-        default=[],
-        help="gate only benchmarks where it is found in module.function.metric(params); repeatable",
-    )
-    add(
-        "--vary",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a difference that is the experiment (torch, dtk, an environment variable, ...); repeatable",
-    )
-    add("--no-history", action="store_true", help="do not learn the noise from earlier commits")
+    add_bench(parser, "gate only benchmarks")
+    add_vary(parser)
+    add_no_history(parser)
     add("--require-improvement", action="store_true", help="at least one workload's latency has to improve")
     add(
         "--rerun",
@@ -117,9 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write JUnit's XML, a test case for each gate and benchmark (-: on standard output, alone)",
     )
     add("--all", action="store_true", help="every finding, also the many that pass")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print everything as one JSON object")
-    form.add_argument("--markdown", action="store_true", help="print it for a merge request")
+    add_forms(parser)
 
 
 def run(options: argparse.Namespace) -> int:

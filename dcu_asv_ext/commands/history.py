@@ -16,6 +16,7 @@ from ..comparing.model import ResultSet
 from ..comparing.sparkline import ramp_for
 from ..exit_codes import FINE, NOTHING_COMPARABLE, WRONG_USE
 from .choosing import Match, WrongUse, matcher
+from .options import add_bench, add_config, add_json, add_metric, add_place
 from .reporting import OutputError, emit, print_json, style
 
 if TYPE_CHECKING:
@@ -46,24 +47,11 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = f"{parser.description or ''}\n\n{_ABOUT}".strip()
     add = parser.add_argument
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
+    add_config(parser)
     add("--branch", metavar="NAME", help="the branch (default: the first one of the configuration)")
-    add("--machine", metavar="NAME", help="results of this machine alone (default: of every one)")
-    add("--env", metavar="NAME", help="results of this environment alone (its name, or a part of it)")
-    add(
-        "--bench",
-        metavar="REGEX",
-        action="append",
-        default=[],
-        help="only benchmarks where it is found in module.function.metric(params); repeatable",
-    )
-    add(
-        "--metric",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="only this metric, such as latency or peak_allocated; repeatable",
-    )
+    add_place(parser)
+    add_bench(parser)
+    add_metric(parser)
     add("--since", metavar="REV", help="only changes after this commit; earlier ones still count as history")
     add("--only", choices=sorted(_KINDS), help="only regressions, or only improvements")
     add("--sort", choices=(DATE, SIZE), default=DATE, help="newest (default) or largest change first")
@@ -74,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"at most N changes, 0: all (default: {_LIMIT}; --json: all)",
     )
-    add("--json", action="store_true", help="print everything as one JSON object")
+    add_json(parser)
 
 
 def _limit(given: str) -> int:

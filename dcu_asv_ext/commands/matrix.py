@@ -14,6 +14,7 @@ from ..comparing.model import Key
 from ..exit_codes import FINE, NOTHING_COMPARABLE, WRONG_USE
 from ..metrics import METRICS
 from .choosing import Match, WrongUse, matcher
+from .options import add_bench, add_config, add_place
 from .reporting import OutputError, emit, style
 
 if TYPE_CHECKING:
@@ -53,16 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = f"{parser.description or ''}\n\n{_ABOUT}".strip()
     add = parser.add_argument
     add("what", metavar="WHAT", nargs="*", help="commits, ranges of commits, or result files")
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
-    add("--machine", metavar="NAME", help="results of this machine alone (default: of every one)")
-    add("--env", metavar="NAME", help="results of this environment alone (its name, or a part of it)")
-    add(
-        "--bench",
-        metavar="REGEX",
-        action="append",
-        default=[],
-        help="only benchmarks where it is found in module.function.metric(params); repeatable",
-    )
+    add_config(parser)
+    add_place(parser)
+    add_bench(parser)
     add(
         "--functions",
         metavar="REGEX",

@@ -13,6 +13,7 @@ from ..comparing.memory_model import MemoryOf, memory_of
 from ..comparing.model import Key, ResultSet
 from ..exit_codes import FINE, NOTHING_COMPARABLE, WRONG_USE
 from .choosing import NothingComparable, Wanted, WrongUse, is_file, matcher, one_commit
+from .options import add_bench, add_config, add_json, add_place
 from .reporting import OutputError, emit, print_json, style
 
 if TYPE_CHECKING:
@@ -38,18 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = f"{parser.description or ''}\n\n{_ABOUT}".strip()
     add = parser.add_argument
     add("commit", metavar="COMMIT", nargs="?", help="whose results (default: the newest that has some)")
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
-    add("--machine", metavar="NAME", help="results of this machine")
-    add("--env", metavar="NAME", help="results of this environment alone (its name, or a part of it)")
-    add(
-        "--bench",
-        metavar="REGEX",
-        action="append",
-        default=[],
-        help="only functions where it is found in module.function(params); repeatable",
-    )
+    add_config(parser)
+    add_place(parser, machine="")
+    add_bench(parser, "only functions", "function")
     add("--all", action="store_true", help="every function one by one, and every holder of memory")
-    add("--json", action="store_true", help="print everything as one JSON object")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exit_codes import FINE, WRONG_USE
+from .options import add_config, add_json
 from .reporting import OutputError, emit, print_json
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folders", metavar="DIR", nargs="+", type=Path, help="a results folder of the same project")
     add("--into", metavar="RESULTS", type=Path, help="the folder to bring them into (made if absent)")
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
+    add_config(parser)
     add(
         "--rename",
         metavar="[DIR/]OLD=NEW",
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--rename-clashes", action="store_true", help="call machines of a clashing name NAME-2, NAME-3, ...")
     add("--dry-run", action="store_true", help="tell what would be done, and do nothing")
-    add("--json", action="store_true", help="print everything as one JSON object")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:

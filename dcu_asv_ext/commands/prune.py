@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..evidence.thinning import RULE
 from ..exit_codes import FINE, NOTHING_COMPARABLE, WRONG_USE
+from .options import add_config, add_json
 from .reporting import OutputError, emit, print_json
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=age,
         help="thin measurements older than this, such as 180d, 52w or 2y (default: none)",
     )
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
+    add_config(parser)
     add("--machine", metavar="NAME", help="only results of this machine")
     add("--dry-run", action="store_true", help="tell what would be done, and do nothing")
-    add("--json", action="store_true", help="print everything as one JSON object")
+    add_json(parser)
 
 
 def age(given: str) -> datetime.timedelta:

@@ -15,6 +15,7 @@ from ..comparing.outcome import DEFAULT_FAIL_ON, FAIL_ON, NONE
 from ..comparing.picture import glyphs_for
 from ..comparing.table import Style
 from ..stats.verdicts import EQUIVALENCE, MARGIN
+from .options import add_vary
 
 _WIDTH = 100
 
@@ -40,13 +41,7 @@ def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
         default=EQUIVALENCE,
         help=f"what is surely within this is called no change (default: {100 * EQUIVALENCE:g}%%)",
     )
-    add(
-        "--vary",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a difference that is the experiment (torch, dtk, an environment variable, ...); repeatable",
-    )
+    add_vary(parser)
     add(
         "--fail-on",
         metavar="WHAT",

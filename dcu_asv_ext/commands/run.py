@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..comparing import figures
 from ..comparing.outcome import exit_code, refusal
 from ..exit_codes import NOTHING_COMPARABLE, WRONG_USE
+from .options import add_config
 from .reporting import OutputError, add_decision_arguments, margins_fault, show
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "installing is not counted (default: %(default)s)",
     )
     add_decision_arguments(parser)
-    add("--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)")
+    add_config(parser)
     add("--json", action="store_true", help="print the comparison as one JSON object")
     add("--verbose", "-v", action="store_true", help="asv's own lines too")
 
