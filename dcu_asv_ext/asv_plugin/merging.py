@@ -13,6 +13,7 @@ from ..evidence import packing, store
 from .batches import INDEX
 from .locks import Held, result_lock
 from .result_files import ResultFile, ResultsError, list_files
+from .session import MARKER, evidence_of
 
 BENCHMARKS, MACHINE = "benchmarks.json", "machine.json"
 
@@ -82,13 +83,12 @@ def plan(target: Path, folders: Sequence[Path], names: Names, known_commits: Any
 
 def being_written(target: Path) -> str:
     """The name of a result that a run is measuring now, "" where there is none."""
-    for marker in target.glob("*/*.session"):
-        evidence = marker.with_name(marker.name.removesuffix(".session") + store.SUFFIX)
-        lock = result_lock(evidence)
+    for marker in target.glob(f"*/*{MARKER}"):
+        lock = result_lock(evidence_of(marker))
         try:
             lock.acquire()
         except Held:
-            return f"{marker.parent.name}/{marker.name.removesuffix('.session')}"
+            return f"{marker.parent.name}/{marker.name.removesuffix(MARKER)}"
         lock.release()
     return ""
 

@@ -12,11 +12,12 @@ from typing import Any
 
 from ..comparing.model import EVIDENCE, FAILED, Key, Side
 from ..comparing.reading import is_sound
-from ..comparing.sessions import sessions_of
+from ..comparing.sessions import moment, sessions_of
 from ..evidence import packing, store
 from ..evidence.thinning import thin
 from .locks import Held, result_lock
 from .result_files import ResultFile, ResultsError, read_file
+from .session import marker_of
 
 Record = dict[str, Any]
 
@@ -50,7 +51,7 @@ def prune_file(
     assert path is not None
     size = _size(path)
     done = Pruned(f"{path.parent.name}/{path.name}", size, size)
-    if path.with_name(file.stem + ".session").exists():
+    if marker_of(path).exists():
         done.kept = "its session is not finished: `asv run` of this commit takes it up"
         return done
     try:
@@ -110,7 +111,8 @@ def _thinned(
     """The lines that stay. Lines that are no evidence stay as they are."""
     records = [store.parse_line(line) for line in lines]
     sound = [record for record in records if record is not None and is_sound(record)]
-    replaced = _replaced(sound, read_file(file, benchmarks).sides)
+    # Which rounds asv's file is made of does not hang on where they became steady.
+    replaced = _replaced(sound, read_file(file, benchmarks, steady=False).sides)
     kept = []
     for line, record in zip(lines, records, strict=True):
         if record is None or not is_sound(record) or not _is_old(record, older_than):
@@ -126,13 +128,8 @@ def _thinned(
 
 
 def _is_old(record: Record, older_than: datetime.datetime) -> bool:
-    try:
-        started = datetime.datetime.fromisoformat(str(record["started_at"]))
-    except ValueError:
-        return False
-    if started.tzinfo is None:
-        started = started.replace(tzinfo=datetime.timezone.utc)
-    return started < older_than
+    started = moment(str(record["started_at"]))
+    return started is not None and started < older_than
 
 
 #: (benchmark, values of its parameters, session, round)

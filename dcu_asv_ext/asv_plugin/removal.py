@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..evidence.store import SUFFIX, is_there, iter_lines, parse_line, remove, replace_text, unpack
+from ..evidence.store import is_there, iter_lines, parse_line, remove, replace_text, unpack
+from .session import marker_of
 
 
 def remove_metrics(evidence: Path, names: Iterable[str]) -> None:
@@ -51,4 +52,4 @@ def remove_all(evidence: Path) -> None:
 
 def _forget_session(evidence: Path) -> None:
     with suppress(FileNotFoundError):
-        evidence.with_name(evidence.name[: -len(SUFFIX)] + ".session").unlink()
+        marker_of(evidence).unlink()

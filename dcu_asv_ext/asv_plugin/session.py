@@ -18,6 +18,8 @@ from ..evidence.record import OK, SKIPPED, WRONG
 from ..evidence.store import SUFFIX, read, replace_text
 from .locks import FileLock, result_lock
 
+MARKER = ".session"
+
 #: (family, parameter index or None, round)
 Key = tuple[str, "int | None", int]
 
@@ -47,7 +49,7 @@ class Session:
     def marker(self) -> Path | None:
         if self.evidence is None:
             return None
-        return self.evidence.with_name(self.evidence.name[: -len(SUFFIX)] + ".session")
+        return marker_of(self.evidence)
 
     def next_round(self, family: str, index: int | None, metric: str) -> int:
         key = (family, index, metric)
@@ -81,6 +83,16 @@ class Session:
             with suppress(FileNotFoundError):
                 self.marker.unlink()
         self.resumed.clear()
+
+
+def marker_of(evidence: Path) -> Path:
+    """Where the sign of an unfinished session lies."""
+    return evidence.with_name(evidence.name.removesuffix(SUFFIX) + MARKER)
+
+
+def evidence_of(marker: Path) -> Path:
+    """The evidence that an unfinished session's sign belongs to."""
+    return marker.with_name(marker.name.removesuffix(MARKER) + SUFFIX)
 
 
 def begin(

@@ -25,6 +25,7 @@ from .differences import check_vary, differences, sentence, together, undeclared
 from .facts import all_facts
 from .identity import agree
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
+from .sessions import moment
 
 if TYPE_CHECKING:
     from ..stats.suite import SuiteComparison
@@ -198,7 +199,7 @@ def interleaved(before: Side, after: Side) -> bool:
     for side in (before, after):
         if len({one.session for one in side.rounds}) != 1:
             return False
-        moments = {one.number: _moment(one.started_at) for one in side.rounds}
+        moments = {one.number: moment(one.started_at) for one in side.rounds}
         started.append([moments[number] for number in common])
     latest: datetime.datetime | None = None
     for pair in zip(*started, strict=True):
@@ -210,14 +211,6 @@ def interleaved(before: Side, after: Side) -> bool:
 
 def _common(before: Side, after: Side) -> list[int]:
     return sorted({one.number for one in before.rounds} & {one.number for one in after.rounds})
-
-
-def _moment(text: str) -> datetime.datetime | None:
-    try:
-        found = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=datetime.timezone.utc)
 
 
 # ---- statistics

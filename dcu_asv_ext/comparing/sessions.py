@@ -6,6 +6,7 @@ with --append-samples, adds to them; one with --quick, or one that was stopped, 
 
 from __future__ import annotations
 
+import datetime
 import math
 import statistics
 from collections.abc import Sequence
@@ -43,6 +44,15 @@ def kept_rounds(session: Sequence[Record], metric: str) -> list[Kept]:
         else:
             kept.clear()
     return kept
+
+
+def moment(started_at: str) -> datetime.datetime | None:
+    """When a measurement began; a time without a zone is UTC's. None for what is no time."""
+    try:
+        found = datetime.datetime.fromisoformat(started_at)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=datetime.timezone.utc)
 
 
 def by_samples(sessions: Sequence[Sequence[Kept]], samples: Sequence[float]) -> list[Kept]:
