@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import figures
+from .fields import at
 from .model import Round, Row
 
 #: Series named in a note.
@@ -23,9 +24,7 @@ def throttled(record: Mapping[str, Any], timed: str) -> str:
 
 def contended(record: Mapping[str, Any]) -> bool:
     """Whether somebody else used the card, at the start, at the end or while memory was looked at."""
-    card = record["memory"].get("card")
-    told = [record.get("state") or {}, card if isinstance(card, Mapping) else {}]
-    return any(one.get("contended") is True for one in told)
+    return any(at(record, *path, "contended") is True for path in (("state",), ("memory", "card")))
 
 
 def side_notes(rounds: Sequence[Round]) -> list[str]:

@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..evidence.record import SAMPLED
+from .fields import group_of
+
 #: Facts of the device that are told elsewhere, or that are no property of it.
 _DEVICE_ELSEWHERE = frozenset(
     {"torch", "torch_git", "dtk", "runtime", "toolkits", "visible", "threads", "interop_threads"}
     | {"visible_addresses"}
 )
 
-#: Of the run's state, and of what was sampled during the latency pass: what may explain a difference.
+#: Of the run's state: what may explain a difference.
 _STATE = ("contended", "others")
-_SAMPLED = ("core_clock_mhz", "power_w", "temperature_c")
 
 #: Switches that tell of one measurement, not of how it was set up.
 _OF_ONE_MEASUREMENT = frozenset({"quick", "cache.was_empty", "cache.wrote"})
@@ -113,7 +115,7 @@ def record_facts(record: Mapping[str, Any]) -> dict[str, str]:
     _flatten("host", record.get("host"), found)
     _flatten("host", {k: v for k, v in software.items() if k not in ("packages", "environment")}, found)
     _flatten("state", _told_of(record.get("state"), _STATE), found)
-    _flatten("sampled.passes.latency", _told_of(of_pass(record, "latency"), _SAMPLED), found)
+    _flatten("sampled.passes.latency", _told_of(of_pass(record, "latency"), SAMPLED), found)
     return {name: _text(value) for name, value in found.items()}
 
 
@@ -164,10 +166,7 @@ def _one(name: str, values: list[str]) -> str:
 
 def of_pass(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """What was sampled of the card during one pass of a record; empty where nothing was."""
-    found: Any = record
-    for key in ("sampled", "passes", name):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    return group_of(record, "sampled", "passes", name)
 
 
 def _told_of(given: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ..evidence.record import OK as STATUS_OK
 from ..evidence.record import WRONG
 from ..metrics import METRICS
 from .facts import all_facts, is_figure, merged, record_facts
+from .fields import group_of, number
 from .matrix_experiments import Experiment, experiments
 from .model import EVIDENCE, FAILED, OK, ResultSet, Side
 from .reading import NO_ENTRY, Entries, read_results
@@ -190,7 +191,7 @@ def _evidence_row(one: Measured, group: _Group, used: Sequence[Record], times: b
             for name in dict.fromkeys(name for record in used for name in record["batch"])
         },
         memory=_memory(used),
-        package_size=_number_of(last.get("project") or {}, "package_size"),
+        package_size=number(last, "project", "package_size"),
         missing=_missing(group, last),
         notes=_notes(group, used),
         protocol=last["protocol"],
@@ -302,31 +303,21 @@ def _unasked(group: _Group, used: Sequence[Record]) -> dict[str, Statistic]:
     for name, metric in METRICS.items():
         if metric.is_time or name in group.sides:
             continue
-        group_of = "memory" if metric.source == "memory" else "correctness"
-        values = [value for record in sound if (value := _number_of(record[group_of], name)) is not None]
+        part = "memory" if metric.source == "memory" else "correctness"
+        values = [value for record in sound if (value := number(record[part], name)) is not None]
         if (one := Statistic.of([[value] for value in values])) is not None:
             found[name] = one
     return found
 
 
-def _number_of(group: Mapping[str, Any], name: str) -> float | None:
-    value = group.get(name)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
 def _bytes(memory: Mapping[str, Any], name: str) -> float | None:
-    if name in _IN_GROUP:
-        group, inner = _IN_GROUP[name]
-        return _number_of(memory[group], inner) if isinstance(memory.get(group), Mapping) else None
-    return _number_of(memory, name)
+    return number(memory, *_IN_GROUP.get(name, (name,)))
 
 
 def _missing(group: _Group, last: Record | None) -> dict[str, str]:
     found = {name: side.reason for name, side in group.sides.items() if side.state != OK}
-    of_memory = None if last is None else last["memory"].get("missing")
-    if isinstance(of_memory, Mapping):
-        found |= {str(name): str(reason) for name, reason in of_memory.items() if name not in found}
-    return found
+    of_memory = group_of(last, "memory", "missing")
+    return found | {str(name): str(reason) for name, reason in of_memory.items() if name not in found}
 
 
 def _notes(group: _Group, used: Sequence[Record]) -> list[str]:

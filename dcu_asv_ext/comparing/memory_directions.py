@@ -14,6 +14,7 @@ from typing import Any
 
 from ..stats.verdicts import NO_CHANGE
 from . import figures
+from .fields import at, group_of, is_number, number
 from .model import Key, ResultSet, Row, Side
 
 _ALLOCATOR = ("peak_allocated", "peak_reserved")
@@ -125,8 +126,8 @@ def _both(told: _Told, tell: Callable[[Sequence[Record]], str]) -> str:
 
 def _sampling(records: Sequence[Record]) -> str:
     readings, interval = (_middle(records, "memory", "card", name) for name in ("readings", "interval"))
-    spans = [one["spans"]["memory"] for one in records if _is_span(_at(one, "spans", "memory"))]
-    sources = {str(source) for one in records if (source := _at(one, "memory", "card", "source"))}
+    spans = [one["spans"]["memory"] for one in records if _is_span(at(one, "spans", "memory"))]
+    sources = {str(source) for one in records if (source := at(one, "memory", "card", "source"))}
     parts = []
     if readings is not None:
         parts.append(figures.count(round(readings), "reading"))
@@ -142,14 +143,14 @@ def _sampling(records: Sequence[Record]) -> str:
 
 def _loading(records: Sequence[Record]) -> str:
     parts = []
-    caches = [cache for one in records if isinstance(cache := _at(one, "switches", "cache"), Mapping)]
+    caches = [cache for one in records if isinstance(cache := at(one, "switches", "cache"), Mapping)]
     if caches:
         empty = sum(bool(one.get("was_empty")) for one in caches)
         wrote = sum(bool(one.get("wrote")) for one in caches)
         parts.append(
             f"caches empty in {empty} and written in {wrote} of {figures.count(len(caches), 'round')}"
         )
-    names = {name for one in records for name in _mapping(one.get("parts")) if _is_loading(name)}
+    names = {name for one in records for name in group_of(one, "parts") if _is_loading(name)}
     for name in sorted(names):
         seconds = _middle(records, "parts", name)
         if seconds is not None:
@@ -177,16 +178,16 @@ def _processes(records: Sequence[Record]) -> str:
     seen = [
         others
         for one in records
-        for others in (_at(one, "memory", "card", "others"), _at(one, "state", "others"))
-        if isinstance(others, Mapping) and _is_number(others.get("count"))
+        for others in (at(one, "memory", "card", "others"), at(one, "state", "others"))
+        if isinstance(others, Mapping) and is_number(others.get("count"))
     ]
     if not seen:
-        shared = any(_at(one, *path) for one in records for path in _CONTENDED)
+        shared = any(at(one, *path) for one in records for path in _CONTENDED)
         return "others used the card" if shared else ""
     most = max(seen, key=lambda one: (one["count"], one.get("mib") or 0))
     if not most["count"]:
         return "none"
-    held = f" with {most['mib']:,.0f} MiB" if _is_number(most.get("mib")) else ""
+    held = f" with {most['mib']:,.0f} MiB" if is_number(most.get("mib")) else ""
     return f"{figures.count(round(most['count']), 'other')}{held}"
 
 
@@ -194,26 +195,12 @@ def _processes(records: Sequence[Record]) -> str:
 
 
 def _middle(records: Iterable[Record], *path: str) -> float | None:
-    values = [value for one in records if _is_number(value := _at(one, *path))]
+    values = [value for one in records if (value := number(one, *path)) is not None]
     return statistics.median(values) if values else None
 
 
-def _at(record: Any, *path: str) -> Any:
-    for name in path:
-        record = record.get(name) if isinstance(record, Mapping) else None
-    return record
-
-
-def _mapping(given: Any) -> Mapping[str, Any]:
-    return given if isinstance(given, Mapping) else {}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _is_span(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
 
 
 def _is_loading(name: str) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .fields import group_of, number
+
 
 @dataclass(frozen=True)
 class Holder:
@@ -128,18 +130,6 @@ def _holders(group: Mapping[str, Any], name: str) -> tuple[Holder, ...]:
         for one in (listed if isinstance(listed, list) else ())
         if isinstance(one, Mapping)
     )
-
-
-def group_of(group: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The group of that name; {} for anything else."""
-    found = group.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def number(group: Mapping[str, Any], name: str) -> float | None:
-    """The number of that name; None for anything else."""
-    value = group.get(name)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _whole(group: Mapping[str, Any], name: str) -> int | None:

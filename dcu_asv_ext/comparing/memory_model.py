@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..evidence.record import OK, WRONG
+from .fields import group_of, number
 from .memory_groups import (
     Alive,
     Card,
@@ -16,9 +17,7 @@ from .memory_groups import (
     alive_of,
     card_of,
     emptied_of,
-    group_of,
     growth_of,
-    number,
 )
 from .sessions import sessions_of
 
@@ -220,9 +219,8 @@ def _call(rounds: Sequence[Record], cards: Sequence[Record], missing: Mapping[st
 
 def _first_card(record: Record) -> Record:
     """Its peak is what was sampled meanwhile, where something was."""
-    card = dict(group_of(group_of(record["memory"], "first"), "card"))
-    passes = group_of(group_of(record, "sampled"), "passes")
-    sampled = number(group_of(passes, "cold"), "used_bytes")
+    card = dict(group_of(record, "memory", "first", "card"))
+    sampled = number(record, "sampled", "passes", "cold", "used_bytes")
     if card and sampled is not None:
         card["peak"] = max(sampled, number(card, "before") or 0, number(card, "after") or 0)
     return card

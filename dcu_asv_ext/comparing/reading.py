@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
 from .disturbed import contended, side_notes, throttled
-from .facts import merged, of_pass, record_facts
+from .facts import merged, record_facts
+from .fields import number
 from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
@@ -321,10 +322,10 @@ def _round(record: Record, metric: str, samples: tuple[float, ...], steady: bool
 
 def _with_card(made: Round, record: Record, timed: str) -> Round:
     """The round with what was seen of the card in the pass that it was timed in."""
-    clock = of_pass(record, timed).get("core_clock_mhz")
+    clock = number(record, "sampled", "passes", timed, "core_clock_mhz")
     return replace(
         made,
-        clock_mhz=float(clock) if isinstance(clock, (int, float)) and math.isfinite(clock) else None,
+        clock_mhz=float(clock) if clock is not None and math.isfinite(clock) else None,
         throttled=throttled(record, timed),
         contended=contended(record),
     )

@@ -13,6 +13,9 @@ OK = "ok"
 SKIPPED = "skipped"
 WRONG = "wrong result"
 
+#: Columns of `sampled` that have a value for each of its `times`.
+SAMPLED = ("core_clock_mhz", "power_w", "temperature_c")
+
 #: Decimals kept of a second: a tenth of a nanosecond, below every clock's resolution.
 _DECIMALS = 10
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .record import SAMPLED
+
 #: Of what was alive at the peak, and of what grew.
 HOLDERS = 5
 #: Of a fault's traceback and output; its last words say what happened.
@@ -16,8 +18,7 @@ RULE = (
     "Old measurements that asv's file has replaced go whole, except each benchmark's newest session"
 )
 
-#: The columns of `sampled` that are one value a reading.
-_READINGS = ("times", "core_clock_mhz", "memory_clock_mhz", "power_w", "temperature_c", "used_bytes")
+_READINGS = ("times", *SAMPLED)
 
 
 def thin(record: dict[str, Any]) -> dict[str, Any]:

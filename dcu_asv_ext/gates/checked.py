@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..comparing.fields import is_number
 from ..evidence.record import OK, SKIPPED, WRONG
 from ..metrics import METRICS
 
@@ -108,5 +109,4 @@ def _why_not(record: Record) -> str:
 
 
 def _number(value: Any) -> float | None:
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if good else None
+    return float(value) if is_number(value) and math.isfinite(value) else None

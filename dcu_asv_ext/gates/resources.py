@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..comparing import figures
 from ..comparing.deciding import FAILED_BOTH, FIXED, MISSING, ONLY_AFTER, ONLY_BEFORE
+from ..comparing.fields import at, number
 from ..comparing.model import FAILED as SIDE_FAILED
 from ..comparing.model import OK, Key, ResultSet, Row
 from ..stats.verdicts import EQUIVALENCE, MARGIN, REGRESSION, Comparison
@@ -181,10 +181,9 @@ def _of_package(before: Sequence[ResultSet], after: Sequence[ResultSet], applied
 def _size(sets: Sequence[ResultSet]) -> tuple[float | None, str]:
     why = "the candidate's evidence does not tell it"
     for record in (record for one in sets for record in reversed(one.records)):
-        told: Mapping[str, Any] = record.get("project") or {}
-        value = told.get("package_size") if isinstance(told, Mapping) else None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        value = number(record, "project", "package_size")
+        if value is not None and value >= 0:
             return float(value), ""
-        if isinstance(told, Mapping) and isinstance(told.get("missing"), str):
-            why = str(told["missing"])
+        missing = at(record, "project", "missing")
+        why = missing if isinstance(missing, str) else why
     return None, why

@@ -13,6 +13,7 @@ from typing import Any
 from ..devices.cards.processes import MIB, Company
 from ..devices.cards.samples import Samples, told
 from ..devices.cards.source import Reading
+from ..evidence.record import SAMPLED
 
 #: Readings that a record keeps.
 MOST_KEPT = 24
@@ -23,9 +24,8 @@ THROTTLED = 0.9
 #: The passes whose times are compared.
 JUDGED = ("latency", "device_time")
 
-#: Kept one by one; of the memory in use each pass's highest reading says more.
-_SERIES = ("core_clock_mhz", "power_w", "temperature_c")
-_COLUMNS = (*_SERIES, "used_bytes")
+#: Of the memory in use each pass's highest reading says more than single ones.
+_COLUMNS = (*SAMPLED, "used_bytes")
 #: What a pass's readings come to.
 _SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "core_clock_mhz": statistics.median,
@@ -41,7 +41,7 @@ def summarise(samples: Samples, spans: Mapping[str, Sequence[float]], began: flo
         return {"missing": samples.reason or "there was no reading before the measurement was over"}
     times = [time - began for time in samples.times]
     kept = thin(len(times), MOST_KEPT)
-    columns = {name: [_rounded(getattr(samples.readings[at], name)) for at in kept] for name in _SERIES}
+    columns = {name: [_rounded(getattr(samples.readings[at], name)) for at in kept] for name in SAMPLED}
     passes = {name: _inside(times, samples.readings, span) for name, span in spans.items()}
     found = {
         "source": samples.source,
