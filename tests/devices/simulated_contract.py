@@ -9,7 +9,6 @@ import importlib
 import json
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ simulated = importlib.import_module({"sim": "sim_backend", "cuda": "fake_cuda"}[
 import torch  # noqa: E402  the "cuda" form has to come before it
 
 from dcu_asv_ext.devices import Device, DeviceUnavailable, NotMeasured, select  # noqa: E402
+from scripts import checked  # noqa: E402
 
 torch.set_num_threads(1)
 COST = 0.005
@@ -256,18 +256,11 @@ CHECKS = {name: check for name, check in list(globals().items()) if name.startsw
 
 
 def run() -> dict[str, str | None]:
-    results: dict[str, str | None] = {}
     kernel()  # the first call of an operator finds its shapes, which takes long
     kernels_on_the_side()
     device.synchronize()
     simulated.set_cost("aten::mm", round(COST * 1e9))
-    for name, check in CHECKS.items():
-        try:
-            check()
-            results[name] = None
-        except Exception:
-            results[name] = traceback.format_exc()
-    return results
+    return checked(CHECKS)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import importlib
 import json
 import random
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from dcu_asv_ext.measure.growth import memory_growth  # noqa: E402
 from dcu_asv_ext.measure.passes import Run  # noqa: E402
 from dcu_asv_ext.measure.request import Options  # noqa: E402
 from dcu_asv_ext.measure.spec import Spec  # noqa: E402
+from scripts import checked  # noqa: E402
 
 MIB = 1 << 20
 growth_pass.BUDGET = 600.0  # all calls, however busy the machine is
@@ -194,16 +194,9 @@ CHECKS = {name: check for name, check in list(globals().items()) if name.startsw
 
 
 def run() -> dict[str, str | None]:
-    results: dict[str, str | None] = {}
     (x @ x.t()).sum().backward()  # the first call of an operator finds its shapes, which takes long
     device.synchronize()
-    for name, check in CHECKS.items():
-        try:
-            check()
-            results[name] = None
-        except Exception:
-            results[name] = traceback.format_exc()
-    return results
+    return checked(CHECKS)
 
 
 if __name__ == "__main__":

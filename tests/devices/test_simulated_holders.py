@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.simulated_device.scripts import last_line
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.simulated
@@ -21,13 +19,7 @@ CHECKS = re.findall(r"^def (check_\w+)", SCRIPT.read_text(), re.MULTILINE)
 
 @cache
 def results(form: str) -> dict[str, str | None]:
-    environ = {name: value for name, value in os.environ.items() if name != "DCU_ASV_DEVICE"}
-    environ["PYTHONPATH"] = os.pathsep.join([str(SCRIPT.parents[2]), environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), form], env=environ, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])
+    told: dict[str, str | None] = last_line(SCRIPT, form)
     return told
 
 

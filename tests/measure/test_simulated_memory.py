@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.simulated_device.scripts import last_line
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.simulated
@@ -23,16 +21,7 @@ DEVICES = FORMS[:2]
 
 @cache
 def records(form: str) -> dict[str, dict[str, Any]]:
-    path = os.pathsep.join([str(SCRIPT.parents[2]), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), form],
-        env=os.environ | {"PYTHONPATH": path, "DCU_ASV_DEVICE": form, "SIM_DEVICES": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = last_line(SCRIPT, form, DCU_ASV_DEVICE=form, SIM_DEVICES="1")
     assert [one["status"] for one in found] == ["ok"] * len(found)
     return {one["benchmark"].partition(".")[2]: one for one in found}
 
