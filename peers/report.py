@@ -11,13 +11,14 @@ class Row:
     """reach: the bound. `ratio` (or `ours`, where there is no peer) must be at most that, or within 1 +- reach.
 
     absolute: `ours` itself must be at most that, and the peer's figure stands beside it; at_least: at least that.
+    Without a reach the figure is told, and nothing is to be reached.
     """
 
     what: str
     ours: float
     peer: float | None
     unit: str
-    reach: float
+    reach: float | None
     peer_name: str = ""
     both_sides: bool = False
     absolute: bool = False
@@ -29,6 +30,8 @@ class Row:
 
     @property
     def reached(self) -> bool:
+        if self.reach is None:
+            return True
         if self.at_least:
             return self.ours >= self.reach
         if self.both_sides:
@@ -37,6 +40,8 @@ class Row:
 
     @property
     def bound(self) -> str:
+        if self.reach is None:
+            return ""
         if self.at_least or self.absolute:
             return f"{'>=' if self.at_least else '<='} {self.reach:g} {self.unit}".rstrip()
         return f"1 +- {self.reach:g}" if self.both_sides else f"<= {self.reach:g}"
