@@ -1,0 +1,90 @@
+"""Everything that is computed from a trace, each once and only when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .model import Trace
+
+if TYPE_CHECKING:
+    from .activity import Activity
+    from .finding import Finding
+    from .kernels import KernelRow
+    from .operators import OperatorRow
+    from .sources import Sources
+    from .waits import CopyGroup, Gap, Launches, SyncGroup
+
+
+class Analysis:
+    """Of one trace; the parts are described where they are made."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @cached_property
+    def totals(self) -> dict[str, Any]:
+        from .summary import totals
+
+        return totals(self.trace)
+
+    @cached_property
+    def activities(self) -> list[Activity]:
+        from .activity import activities
+
+        return activities(self.trace)
+
+    @cached_property
+    def sources(self) -> Sources:
+        from .sources import Sources
+
+        return Sources(self.trace)
+
+    @cached_property
+    def launches(self) -> Launches:
+        from .launches import launches
+
+        return launches(self)
+
+    @cached_property
+    def gaps(self) -> Sequence[Gap]:
+        """In the order of time, of every device."""
+        from .gaps import gaps
+
+        return gaps(self)
+
+    @cached_property
+    def copies(self) -> Sequence[CopyGroup]:
+        """The longest first."""
+        from .copies import copies
+
+        return copies(self)
+
+    @cached_property
+    def syncs(self) -> Sequence[SyncGroup]:
+        """Those that cost most first."""
+        from .syncs import syncs
+
+        return syncs(self)
+
+    @cached_property
+    def kernels(self) -> Sequence[KernelRow]:
+        """By name and shape, the longest first."""
+        from .kernels import kernels
+
+        return kernels(self.trace)
+
+    @cached_property
+    def operators(self) -> Sequence[OperatorRow]:
+        """By name, the longest on the device first."""
+        from .operators import operators
+
+        return operators(self)
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """Ranked by the time that they could give back."""
+        from .ranking import ranked
+
+        return ranked(self)

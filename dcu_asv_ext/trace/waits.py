@@ -1,0 +1,115 @@
+"""What stands between the host and the device, as plain facts: gaps, launches, copies, synchronisations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Why nothing ran on a device for a while.
+HOST_LATE = "host late"  # the next row was submitted only after the device had run dry
+SYNC = "at a synchronisation"  # the host waited for the device, and submitted the next row after that
+COPY = "waiting on a copy"  # the host waited for a copy (a blocking one, or `.item()`), and then went on
+STREAM = "waiting on another stream"  # the next row was submitted in time, and waited for an event of another stream
+SCHEDULING = "between rows"  # submitted in time, started late: the runtime's own distance between rows
+UNKNOWN = "unknown"  # the next row's call is not in the trace
+CAUSES = (HOST_LATE, SYNC, COPY, STREAM, SCHEDULING, UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A stretch, in ns, in which nothing ran on a device between its first and last row.
+
+    before, after: device rows around it. call: row of `Trace.calls` that the cause is about (the late launch, the
+    wait), -1 where none. source: the line of code that made that call, "" where the trace has no stacks.
+    """
+
+    device: int
+    begin: int
+    end: int
+    cause: str
+    before: int
+    after: int
+    call: int
+    source: str = ""
+
+    @property
+    def length(self) -> int:
+        return self.end - self.begin
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A run of rows of one device each of which was submitted only after the device had run dry: launch-bound.
+
+    rows: how many. busy: ns in which one ran. begin, end: from the gap before its first row to its last row's end.
+    source: the line that most of them come from.
+    """
+
+    device: int
+    begin: int
+    end: int
+    rows: int
+    busy: int
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Launches:
+    """How the host is ahead of the device. All in ns, over rows with a launching call.
+
+    delay_median, delay_p95: from the call's start to the row's start. call_median: duration of a launching call.
+    depth_median, depth_max: rows submitted and not yet started, as each is submitted.
+    skewed: device times lie before their calls: the two clocks differ, and nothing here but depth may be believed.
+    """
+
+    count: int
+    delay_median: int
+    delay_p95: int
+    call_median: int
+    depth_median: int
+    depth_max: int
+    skewed: bool
+    stretches: tuple[Stretch, ...]
+    launch_bound_share: float | None
+
+
+@dataclass(frozen=True)
+class CopyGroup:
+    """Copies of one direction, from one line of code. bytes: None where a row's are not told. seconds: summed.
+
+    pageable: how many of them touch pageable memory, None where the trace does not tell (HIP).
+    blocking: how many the host waited for. small: how many are below 64 KiB. rows: of `Trace.device`.
+    api_direction: what the call asked for, where that differs from what the row says.
+    """
+
+    direction: str
+    count: int
+    bytes: int | None
+    nanoseconds: int
+    bandwidth: float | None
+    pageable: int | None
+    blocking: int
+    small: int
+    rows: tuple[int, ...]
+    source: str = ""
+    operator: str = ""
+    api_direction: str = ""
+
+
+@dataclass(frozen=True)
+class SyncGroup:
+    """Calls that wait for the device, of one kind and from one line of code. kind: "device", "stream", "event" or
+    "copy". operator: the torch operator that made them ("aten::item", "aten::nonzero"), "" where none.
+
+    calls: rows of `Trace.calls`. nanoseconds: that the host spent in them. idle: ns that the device then lay idle
+    until its next row (the pipeline that the wait cut). own: made by the profiler or the harness, not by the code.
+    """
+
+    kind: str
+    name: str
+    count: int
+    nanoseconds: int
+    idle: int
+    calls: tuple[int, ...]
+    source: str = ""
+    operator: str = ""
+    own: bool = False
