@@ -363,7 +363,29 @@ def _publish_run(original: Any) -> Any:
         def revisions(commits: set[str]) -> Any:
             return get_repo(conf).get_revisions(commits)
 
-        with steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None, revisions):
+        with (
+            steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None, revisions),
+            _built_beside(conf, settings),
+        ):
             return original(cls, conf, *args, **kwargs)
 
     return run
+
+
+@contextmanager
+def _built_beside(conf: Any, settings: Settings) -> Iterator[None]:
+    """asv begins a publish by deleting the old site: here it makes the new one elsewhere, for the time being."""
+    from ..site.offline import SiteError, make_offline
+    from .site_building import BuildError, beside
+
+    target = conf.html_dir
+    try:
+        with beside(Path(target)) as place:
+            conf.html_dir = str(place)
+            yield
+            if settings.offline:
+                make_offline(place)
+    except (BuildError, SiteError) as fault:
+        raise util.UserError(f"dcu-asv: {fault}") from fault
+    finally:
+        conf.html_dir = target

@@ -106,8 +106,17 @@ def lock_folder() -> Path:
 
 def result_lock(evidence: Path) -> FileLock:
     """The lock of one result file (machine, commit, environment), found from its evidence's path."""
-    name = hashlib.sha256(str(evidence.resolve()).encode()).hexdigest()[:16]
-    return FileLock(lock_folder() / f"result-{name}.lock")
+    return _lock_of("result", evidence)
+
+
+def site_lock(folder: Path) -> FileLock:
+    """The lock of a folder that a site is published to."""
+    return _lock_of("site", folder)
+
+
+def _lock_of(kind: str, path: Path) -> FileLock:
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    return FileLock(lock_folder() / f"{kind}-{name}.lock")
 
 
 def card_lock(kind: str, environ: Mapping[str, str]) -> FileLock | None:

@@ -17,6 +17,7 @@ class Settings:
     """verdict: "dcu" or "asv", whose rule decides in compare and publish.
     card: "wait" or "refuse" when another run holds the card. share_card: measure although it is held.
     publish_simulated: let figures of a simulated device be published.
+    offline: let the published pages load their libraries from the site itself, and from no other host.
     keep_environments: commit environments kept on disk per base environment.
     gate: what `dcu-asv gate` asks, as it stands there; gates/configuration.py knows what may be in it.
     """
@@ -25,6 +26,7 @@ class Settings:
     card: str = "wait"
     share_card: bool = False
     publish_simulated: bool = False
+    offline: bool = True
     keep_environments: int = 30
     gate: Mapping[str, Any] = field(default_factory=dict)
 

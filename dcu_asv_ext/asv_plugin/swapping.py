@@ -70,7 +70,7 @@ def replace_folder(target: Path, files: Mapping[str, bytes], gone: Collection[st
             (copy / path).unlink(missing_ok=True)
         if _listing(target) != before:
             raise Changed(f"{target} was written to meanwhile")
-        _swap(copy, target)
+        swap(copy, target)
     finally:
         # Now the old folder, or the copy that did not get there.
         shutil.rmtree(copy, ignore_errors=True)
@@ -97,7 +97,8 @@ def _listing(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _swap(copy: Path, target: Path) -> None:
+def swap(copy: Path, target: Path) -> None:
+    """`copy` gets `target`'s place and the other way round; without a target it just moves there."""
     if not target.exists():
         copy.rename(target)
         return

@@ -16,7 +16,7 @@ def settings(given: Any) -> Settings:
 
 def test_without_a_section_the_defaults_hold() -> None:
     assert settings_of(SimpleNamespace()) == Settings()
-    assert settings({}) == Settings("dcu", "wait", False, False, 30)
+    assert settings({}) == Settings("dcu", "wait", False, False, True, 30)
 
 
 def test_every_key_is_taken() -> None:
@@ -25,6 +25,7 @@ def test_every_key_is_taken() -> None:
         "card": "refuse",
         "share_card": True,
         "publish_simulated": True,
+        "offline": False,
         "keep_environments": 3,
         "gate": {"performance": {"margin": "2%"}},
     }

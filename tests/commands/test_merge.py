@@ -325,7 +325,7 @@ def test_a_dry_run_does_nothing(home: ResultFolder, merge: Run) -> None:
 # ---- all or nothing
 
 
-@pytest.mark.parametrize("step", ["replace_bytes", "_swap"])
+@pytest.mark.parametrize("step", ["replace_bytes", "swap"])
 def test_a_fault_half_way_leaves_the_results_as_they_were(
     home: ResultFolder, merge: Run, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
