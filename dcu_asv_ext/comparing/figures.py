@@ -13,25 +13,42 @@ _PREFIXES = {
     "bytes": ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"), (2.0**40, "TiB")),
 }
 #: Units that say nothing beside a number.
-_SILENT = frozenset({"", "unit", "value", "relative"})
+_SILENT = frozenset({"", "unit", "value", "relative", "count"})
+#: A unit that is shown as percent, and a change of it as a difference in points.
+SHARE = "share"
 _DIGITS = 3
 _MOST_DIGITS = 5
 NOTHING = "-"
 
 
 def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
-    """A value of asv's unit: `12.3 ms`, `4.2 MiB`, `0.731`; `-` for no number."""
+    """A value of asv's unit: `12.3 ms`, `4.2 MiB`, `0.731`, `12.3 %` of a share; `-` for no number."""
     if value is None or math.isnan(value):
         return NOTHING
+    if unit == SHARE:
+        return f"{_significant(100 * value, digits, whole=True)} %"
     size, name = _prefix(abs(value), unit)
     text = _significant(value / size, digits, whole=unit != "seconds")
     return f"{text} {name}" if name else text
+
+
+def change(value: float, unit: str) -> str:
+    """`+1.20 ms`; of a share `+3.1 points`."""
+    sign = "-" if value < 0 else "+"
+    return f"{sign}{points(abs(value)) if unit == SHARE else quantity(abs(value), unit)}"
+
+
+def points(value: float) -> str:
+    """A difference of shares: `3.1 points`."""
+    return f"{100 * value:.{0 if abs(value) >= 0.995 else 1}f} points"
 
 
 def around(value: float, low: float | None, high: float | None, unit: str) -> str:
     """An interval in the unit that `quantity` gives the value: `[12.1, 12.6]`; nothing where there is none."""
     if low is None or high is None:
         return ""
+    if unit == SHARE:
+        return f"[{quantity(low, unit)}, {quantity(high, unit)}]".replace(" %,", ",")
     size, _ = _prefix(abs(value), unit)
     ends = (_significant(one / size, _DIGITS, whole=unit != "seconds") for one in (low, high))
     return f"[{', '.join(ends)}]"

@@ -1,0 +1,87 @@
+"""Which measurements of result sets have profiles that can be held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..metrics import METRICS
+from .model import EVIDENCE, OK, Key, ResultSet
+from .profile_changes import ProfilesDiffer, Record, compare_profiles
+from .profile_model import ProfileChange
+from .profile_tables import profiled
+from .sessions import sessions_of
+
+#: A benchmark and its parameters, as asv has them.
+Place = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """changes: of the benchmarks that have profiles on both sides. left_out: the others, with the reason."""
+
+    changes: Sequence[ProfileChange] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def compared_profiles(
+    before: Sequence[ResultSet], after: Sequence[ResultSet], match: Callable[[Key], bool] | None = None
+) -> Profiles:
+    """Of every benchmark and parameters that both sides measured, and that `match` wants (any of its metrics)."""
+    sides = [_together(one) for one in (before, after)]
+    changes: list[ProfileChange] = []
+    left_out: dict[str, str] = {}
+    for place in dict.fromkeys([*sides[0], *sides[1]]):
+        if match is not None and not any(match(Key(place[0], metric, place[1])) for metric in METRICS):
+            continue
+        name = place[0] + (f"({', '.join(place[1])})" if place[1] else "")
+        old, new = (side.get(place, []) for side in sides)
+        if not old or not new:
+            left_out[name] = f"it was measured {'after' if not old else 'before'} the change alone"
+            continue
+        try:
+            changes.append(compare_profiles(old, new))
+        except ProfilesDiffer as fault:
+            left_out[name] = str(fault)
+    return Profiles(changes, left_out)
+
+
+def profiled_records(found: ResultSet, place: Place) -> list[Record]:
+    """The measurements that the results are made of, oldest round first; of those of several sessions the newest
+    session that has a profile."""
+    mine = [one for one in found.records if (one["benchmark"], tuple(one["params"].values())) == place]
+    used = _used(found, place)
+    chosen = [one for one in mine if (str(one["session"] or ""), one["round"]) in used] or mine
+    if not any(profiled(one) is not None for one in chosen):
+        chosen = mine
+    sessions = sessions_of([dict(one) for one in chosen])
+    for session in reversed(sessions):
+        if any(profiled(one) is not None for one in session):
+            return list(session)
+    return list(sessions[-1]) if sessions else []
+
+
+def _used(found: ResultSet, place: Place) -> set[tuple[str, int]]:
+    """(session, round) of the rounds that the latency's figure is made of."""
+    side = found.sides.get(Key(place[0], "latency", place[1]))
+    if side is None or side.state != OK or side.source != EVIDENCE:
+        return set()
+    return {(one.session, one.number) for one in side.rounds}
+
+
+def _together(sets: Sequence[ResultSet]) -> dict[Place, list[Record]]:
+    """Of several environments the first that measured it."""
+    found: dict[Place, list[Record]] = {}
+    for one in sets:
+        for record in one.records:
+            place = (record["benchmark"], tuple(record["params"].values()))
+            if place not in found:
+                found[place] = profiled_records(one, place)
+    return found
+
+
+def as_record(digest: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """What was read from a trace file (trace/digest.py) as `compare_profiles` takes a measurement: there are no
+    latency samples."""
+    return {"benchmark": name, "params": {}, "metrics": [], "profile": dict(digest)}
