@@ -11,10 +11,11 @@ from .model import Trace
 if TYPE_CHECKING:
     from .activity import Activity
     from .finding import Finding
+    from .gaps import Gaps
     from .kernels import KernelRow
     from .operators import OperatorRow
     from .sources import Sources
-    from .waits import CopyGroup, Gap, Launches, SyncGroup
+    from .waits import CopyGroup, Launches, SyncGroup
 
 
 class Analysis:
@@ -48,7 +49,7 @@ class Analysis:
         return launches(self)
 
     @cached_property
-    def gaps(self) -> Sequence[Gap]:
+    def gaps(self) -> Gaps:
         """In the order of time, of every device."""
         from .gaps import gaps
 

@@ -54,27 +54,31 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Launches:
-    """How the host is ahead of the device. All in ns, over rows with a launching call.
+    """How the host is ahead of the device. All times in ns.
 
-    delay_median, delay_p95: from the call's start to the row's start. call_median: duration of a launching call.
-    depth_median, depth_max: rows submitted and not yet started, as each is submitted.
-    skewed: device times lie before their calls: the two clocks differ, and nothing here but depth may be believed.
+    count: rows with a launching call. delay_median, delay_p95: from the call's start to the start of its first row.
+    call_median: duration of a launching call. depth_median, depth_max: rows submitted and not yet started, as each is
+    submitted. skewed: device times lie before their calls, or after the host has waited for them: the two clocks
+    differ, and nothing that compares them is told.
+    launch_bound_share: share of the devices' spans inside `stretches`. missing: why figures are None.
     """
 
     count: int
-    delay_median: int
-    delay_p95: int
-    call_median: int
-    depth_median: int
-    depth_max: int
+    delay_median: int | None
+    delay_p95: int | None
+    call_median: int | None
+    depth_median: int | None
+    depth_max: int | None
     skewed: bool
     stretches: tuple[Stretch, ...]
     launch_bound_share: float | None
+    missing: str = ""
 
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """Copies of one direction, from one line of code. bytes: None where a row's are not told. seconds: summed.
+    """Copies of one direction, from one line of code. bytes: None where a row's are not told.
+    nanoseconds: summed. bandwidth: bytes per second.
 
     pageable: how many of them touch pageable memory, None where the trace does not tell (HIP).
     blocking: how many the host waited for. small: how many are below 64 KiB. rows: of `Trace.device`.
@@ -101,14 +105,15 @@ class SyncGroup:
     "copy". operator: the torch operator that made them ("aten::item", "aten::nonzero"), "" where none.
 
     calls: rows of `Trace.calls`. nanoseconds: that the host spent in them. idle: ns that the device then lay idle
-    until its next row (the pipeline that the wait cut). own: made by the profiler or the harness, not by the code.
+    until its next row (the pipeline that the wait cut), None where the clocks of host and device differ.
+    own: made by the profiler or the harness, not by the code.
     """
 
     kind: str
     name: str
     count: int
     nanoseconds: int
-    idle: int
+    idle: int | None
     calls: tuple[int, ...]
     source: str = ""
     operator: str = ""
