@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from asv import graph as asv_graph
 from asv.console import log
 
+from ..comparing.events import voting
 from ..comparing.history import MIN_SEGMENT
 from ..comparing.identity import SetUps
 from .regressing import Step, find_regressions
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..comparing.identity import Identity
     from ..comparing.model import Key, Series
     from ..stats.changes import ChangePoint
+    from ..stats.moves import SeriesChanges
     from .published_set_ups import Place, Revisions
 
 _ASVS_OWN = '"dcu": {"verdict": "asv"}'
@@ -48,6 +50,10 @@ class _Line:
     machine: set[int] = field(default_factory=set)
     moved: set[int] = field(default_factory=set)
     set_ups: Mapping[int, Identity] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> bool:
+        return self.series.never_varies(self.values.values())
 
     @property
     def negative(self) -> bool:
@@ -192,14 +198,13 @@ def _lines(
 def _detect(suite: Sequence[_Line], pool: Any, dots: Any) -> None:
     """Of all lines of one machine and environment. Pending change points vote, but begin no step yet."""
     from ..stats.events import machine_events
-    from ..stats.moves import SeriesChanges
 
-    jobs = [(list(line.values.values()), line.series.exact) for line in suite]
+    jobs = [(list(line.values.values()), line.exact, line.series.points) for line in suite]
     changes: list[SeriesChanges] = []
     results = map(_points, jobs) if pool is None else pool.imap(_points, jobs, _AT_A_TIME)
-    for line, (values, exact), points in zip(suite, jobs, results, strict=True):
+    for line, (values, *_), points in zip(suite, jobs, results, strict=True):
         revisions = list(line.values)
-        changes.append(SeriesChanges(line.key.benchmark, line.series.unit, exact, revisions, values, points))
+        changes.append(voting(line.key, line.series, revisions, values, points))
         line.starts = [revisions[one.index] for one in points if not one.pending]
         others = line.other_set_ups()
         line.moved = {
@@ -216,9 +221,9 @@ def _detect(suite: Sequence[_Line], pool: Any, dots: Any) -> None:
                 suite[number].machine.add(series.places[point.index])
 
 
-def _points(job: tuple[list[float], bool]) -> list[ChangePoint]:
+def _points(job: tuple[list[float], bool, bool]) -> list[ChangePoint]:
     """Found by its name in asv's pool of processes, so it is a function of the module."""
     from ..stats.changes import change_points
 
-    values, exact = job
-    return change_points(values, exact=exact, min_segment=MIN_SEGMENT, include_pending=True)
+    values, exact, points = job
+    return change_points(values, exact=exact, points=points, min_segment=MIN_SEGMENT, include_pending=True)

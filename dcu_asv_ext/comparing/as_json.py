@@ -85,10 +85,24 @@ def params(key: Key, series: Series) -> dict[str, str]:
 
 
 def _figures(found: Comparison | None) -> dict[str, Any]:
+    """no_ratio: why `ratio` is null although there are figures."""
     names = ("ratio", "ci_low", "ci_high", "p_value", "rounds_needed", "spread", "df", "prior_df", "paired")
+    differences = ("difference_low", "difference_high")
     if found is None:
-        return dict.fromkeys(names)
-    return {name: plain(getattr(found, name)) for name in names}
+        return dict.fromkeys((*names, "difference", *differences, "no_ratio"))
+    return {
+        **{name: plain(getattr(found, name)) for name in names},
+        "difference": number(found.after - found.before),
+        **{name: number(getattr(found, name)) for name in differences},
+        "no_ratio": no_ratio(found.ratio, found.before, found.points),
+    }
+
+
+def no_ratio(ratio: float, before: float | None, points: bool) -> str | None:
+    """Why there is no ratio; None where there is one, or nothing was compared."""
+    if points:
+        return "a share is judged by its difference"
+    return "it was 0 before" if before == 0 and not math.isfinite(ratio) else None
 
 
 def _clock(found: ClockChange) -> dict[str, Any]:

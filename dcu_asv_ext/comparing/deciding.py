@@ -272,7 +272,8 @@ def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: A
         [_samples(row) for row in rows],
         history=[_history(earlier[id(row.sets[0])], row) for row in rows],
         paired=[row.paired for row in rows],
-        exact=[row.row.series.exact for row in rows],
+        exact=[_never_varies(row) for row in rows],
+        points=[row.row.series.points for row in rows],
         direction=[row.row.series.better for row in rows],
         across_sessions=True,
         # Bytes do not follow a slower machine.
@@ -280,6 +281,13 @@ def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: A
         **options,
     )
     return found
+
+
+def _never_varies(row: _Row) -> bool:
+    sides = row.row.before, row.row.after
+    return row.row.series.never_varies(
+        x for side in sides if side is not None for one in side.rounds for x in one.samples
+    )
 
 
 def _keep_shift(made: Report, suite: SuiteComparison | None) -> None:
@@ -337,7 +345,10 @@ def _place(row: Row) -> tuple[int, float, str, Key]:
 
 
 def _change(found: Comparison, verdict: str) -> float:
-    """How large the change is; of an undecided one, how large it may be. Logarithms: infinite from or to zero."""
+    """How large the change is; of an undecided one, how large it may be. Logarithms: infinite from or to zero; of
+    shares the difference."""
+    if found.points:
+        return abs(found.after - found.before)
     ends = (found.ci_low, found.ci_high) if verdict == INCONCLUSIVE else (found.ratio,)
     return max(_log_size(end) for end in ends)
 

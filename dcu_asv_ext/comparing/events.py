@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from .history import MIN_SEGMENT, Change, Event, Timeline
+from .model import Key, Series
+
+if TYPE_CHECKING:
+    from ..stats import ChangePoint
+    from ..stats.moves import SeriesChanges
 
 
 def split_events(lines: Sequence[Timeline], changes: Iterable[Change]) -> tuple[list[Change], list[Event]]:
@@ -25,20 +33,27 @@ def split_events(lines: Sequence[Timeline], changes: Iterable[Change]) -> tuple[
     return [one for mine in by_line.values() for one in mine if one not in taken], events
 
 
+def voting(
+    key: Key, series: Series, places: Sequence[int], values: Sequence[float], points: Sequence[ChangePoint]
+) -> SeriesChanges:
+    """A series as it votes on events of the machine, which go by ratios: shares go as their exponentials, so that the
+    logarithm of a ratio is the difference that was judged."""
+    from ..stats.moves import SeriesChanges
+
+    if series.points:
+        points = [replace(one, ratio=math.exp(one.after - one.before)) for one in points]
+        values = [math.exp(one) for one in values]
+        return SeriesChanges(key.benchmark, series.unit, series.exact, places, values, points)
+    exact = series.never_varies(values)
+    return SeriesChanges(key.benchmark, series.unit, exact, places, values, points)
+
+
 def _events(suite: Sequence[Timeline], by_line: Mapping[Timeline, Sequence[Change]]) -> Iterator[Event]:
     """Of series of one machine and environment."""
     from ..stats.events import machine_events
-    from ..stats.moves import SeriesChanges
 
     series = [
-        SeriesChanges(
-            line.key.benchmark,
-            line.series.unit,
-            line.series.exact,
-            line.places,
-            line.values,
-            [one.point for one in by_line.get(line, ())],
-        )
+        voting(line.key, line.series, line.places, line.values, [one.point for one in by_line.get(line, ())])
         for line in suite
     ]
     for found in machine_events(series, min_segment=MIN_SEGMENT):

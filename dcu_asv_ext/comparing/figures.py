@@ -6,7 +6,7 @@ import math
 import unicodedata
 
 from ..metrics import METRICS
-from .model import Key, Series
+from .model import SHARE, Key, Series
 
 _PREFIXES = {
     "seconds": ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")),
@@ -14,11 +14,11 @@ _PREFIXES = {
 }
 #: Units that say nothing beside a number.
 _SILENT = frozenset({"", "unit", "value", "relative", "count"})
-#: A unit that is shown as percent, and a change of it as a difference in points.
-SHARE = "share"
 _DIGITS = 3
 _MOST_DIGITS = 5
 NOTHING = "-"
+#: Instead of a ratio to zero.
+FROM_ZERO = "from 0"
 
 
 def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
@@ -95,19 +95,26 @@ def _significant(value: float, digits: int, whole: bool) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """after / before: three decimals near 1, fewer far from it."""
+    """after / before: three decimals near 1, fewer far from it; in words where there was nothing before."""
     if value is None or math.isnan(value):
         return NOTHING
     if math.isinf(value):
-        return "inf"
+        return FROM_ZERO
     if 0.1 <= value < 10:
         return f"{value:.3f}"
     return f"{value:.3g}"
 
 
 def interval(low: float, high: float) -> str:
-    """`[0.981, 1.042]`, or nothing where there is no interval."""
-    return "" if math.isnan(low) or math.isnan(high) else f"[{ratio(low)}, {ratio(high)}]"
+    """`[0.981, 1.042]`, or nothing where there is no interval; `[2.10, open]` where it has no upper end."""
+    if math.isnan(low) or math.isnan(high) or math.isinf(low):
+        return ""
+    return f"[{ratio(low)}, {'open' if math.isinf(high) else ratio(high)}]"
+
+
+def interval_of_points(low: float, high: float) -> str:
+    """`[+1.1, +5.0]`, or nothing where there is no interval."""
+    return f"[{100 * low:+.1f}, {100 * high:+.1f}]" if math.isfinite(low) and math.isfinite(high) else ""
 
 
 def percent(share: float) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from .identity import Identity, SetUps
-from .model import EVIDENCE, OK, Key, ResultSet, Series, Side
+from .model import EVIDENCE, OK, SHARE, Key, ResultSet, Series, Side
 
 if TYPE_CHECKING:
     from ..stats import ChangePoint
@@ -57,7 +57,12 @@ class Timeline:
     @property
     def few(self) -> bool:
         """Too short for any change point."""
-        return len(self.values) < (FEWEST_EXACT if self.series.exact else FEWEST)
+        return len(self.values) < (FEWEST_EXACT if self.exact else FEWEST)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every difference of its values is a change."""
+        return self.series.never_varies(self.values)
 
     @property
     def negative(self) -> bool:
@@ -94,14 +99,20 @@ class Change:
 
     @property
     def size(self) -> float:
-        return log_size(self.point.ratio)
+        """Absolute log ratio; of a share the difference."""
+        return abs(self.difference) if self.point.points else log_size(self.point.ratio)
+
+    @property
+    def difference(self) -> float:
+        return self.point.after - self.point.before
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
     """Changes that so many benchmarks share that it was the machine, or something that all of them use.
 
-    unit: of the series that moved. moved: so many of the `benchmarks` measured there. ratio: median of the members'.
+    unit: of the series that moved. moved: so many of the `benchmarks` measured there. ratio: median of the members',
+    NaN of shares, which have a difference instead.
     """
 
     machine: str
@@ -119,6 +130,15 @@ class Event:
         return statistics.median(one.point.ratio for one in self.members)
 
     @property
+    def difference(self) -> float:
+        """The members' median."""
+        return statistics.median(one.difference for one in self.members)
+
+    @property
+    def points(self) -> bool:
+        return self.unit == SHARE
+
+    @property
     def worse(self) -> int:
         """How many members are regressions."""
         return sum(one.kind == REGRESSION for one in self.members)
@@ -134,7 +154,7 @@ class Event:
 
     @property
     def size(self) -> float:
-        return log_size(self.ratio)
+        return abs(self.difference) if self.points else log_size(self.ratio)
 
 
 def log_size(ratio: float) -> float:
@@ -261,7 +281,8 @@ def changes_of(line: Timeline) -> list[Change]:
     found = change_points(
         line.values,
         direction=line.series.better,
-        exact=line.series.exact,
+        exact=line.exact,
+        points=line.series.points,
         min_segment=MIN_SEGMENT,
         include_pending=True,
     )

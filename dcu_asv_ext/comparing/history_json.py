@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .as_json import number
+from .as_json import no_ratio, number
 from .history import Change, Event, HistoryReport, Restart, Timeline, series_of, short
 from .history_text import Entry, entries_of, ordered
 from .identity import of_facts
@@ -43,6 +43,10 @@ def _change(one: Change, report: HistoryReport) -> dict[str, Any]:
         "ratio": number(one.point.ratio),
         "ci_low": number(one.point.ci_low),
         "ci_high": number(one.point.ci_high),
+        "difference": number(one.difference),
+        "difference_low": number(one.point.difference_low),
+        "difference_high": number(one.point.difference_high),
+        "no_ratio": no_ratio(one.point.ratio, one.point.before, one.point.points),
         "pending": one.pending,
         "reason": one.point.reason,
     }
@@ -56,6 +60,7 @@ def _event(one: Event, report: HistoryReport) -> dict[str, Any]:
         "unit": one.unit,
         "kind": one.kind,
         "ratio": number(one.ratio),
+        "difference": number(one.difference) if one.points else None,
         "moved": one.moved,
         "benchmarks": one.benchmarks,
         "pending": one.pending,

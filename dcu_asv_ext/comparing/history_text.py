@@ -13,6 +13,7 @@ from typing import TypeVar
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from . import figures
 from .history import FEWEST, Change, Event, HistoryReport, Timeline, series_of, short
+from .model import SHARE
 from .set_ups import SetUpChange
 from .sparkline import BLOCKS, sparkline, squeeze, window
 
@@ -200,8 +201,7 @@ class _Page:
     def _event(self, one: Event) -> Iterator[str]:
         where = f" on {one.machine}, {one.env}" if self.several else ""
         moved = f"{one.moved:,} of {figures.count(one.benchmarks, 'benchmark')}"
-        ratios = [member.point.ratio for member in one.members]
-        by = f"{figures.ratio(one.ratio)} in the middle, {figures.ratio(min(ratios))} to {figures.ratio(max(ratios))}"
+        by = _by(one)
         both = f"{one.worse:,} series worse, {len(one.members) - one.worse:,} better"
         yield from _wrapped(
             f"machine event{where}: {moved} moved together, by {by} ({both}); the machine changed, or something that "
@@ -221,7 +221,7 @@ class _Page:
         else:
             what = f"{lines} {'begins' if len(one.lines) == 1 else 'begin'} anew"
         if one.ratio is not None:
-            ratios = [member.point.ratio for member in one.members]
+            ratios = one.ratios
             what += f"; {len(ratios):,} moved with it, by {figures.ratio(one.ratio)}"
             if len(ratios) > 1:
                 what += f" in the middle, {figures.ratio(min(ratios))} to {figures.ratio(max(ratios))}"
@@ -296,9 +296,23 @@ def _pending(one: Change | Event) -> str:
 
 
 def _ratio(one: Change) -> str:
-    return (
-        f"{figures.ratio(one.point.ratio)} {figures.interval(one.point.ci_low, one.point.ci_high)}".rstrip()
-    )
+    """`1.125 [1.120, 1.130]`; of a share `+3.1 points [+1.1, +5.0]`."""
+    point = one.point
+    if point.points:
+        span = figures.interval_of_points(point.difference_low, point.difference_high)
+        return f"{figures.change(one.difference, SHARE)} {span}".rstrip()
+    return f"{figures.ratio(point.ratio)} {figures.interval(point.ci_low, point.ci_high)}".rstrip()
+
+
+def _by(event: Event) -> str:
+    """How far an event's members moved: in the middle, and from the least to the most."""
+    if event.points:
+        moved = sorted(one.difference for one in event.members)
+        middle, least, most = (figures.change(x, SHARE) for x in (event.difference, moved[0], moved[-1]))
+    else:
+        ratios = [one.point.ratio for one in event.members]
+        middle, least, most = map(figures.ratio, (event.ratio, min(ratios), max(ratios)))
+    return f"{middle} in the middle, {least} to {most}"
 
 
 def _pair(one: Change) -> str:

@@ -138,7 +138,7 @@ def _cells(line: Line) -> Iterator[str]:
         yield figures.NOTHING
     else:
         span = showing.interval(line).strip("[]").replace(", ", " to ")
-        yield figures.ratio(found.ratio) + (f" ({span})" if span else "")
+        yield showing.ratio(found) + (f" ({span})" if span else "")
         yield f"{found.rounds[0]}+{found.rounds[1]}"
 
 

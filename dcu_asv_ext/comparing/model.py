@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 EVIDENCE, SAMPLES, VALUE = "evidence", "samples", "value"
 
 OK, MISSING, FAILED = "ok", "missing", "failed"
+
+#: asv's unit of what is a share of a whole, and judged by its difference in points.
+SHARE = "share"
 
 
 #: Kinds of a benchmark: what users wait for, and a part of it.
@@ -47,6 +50,16 @@ class Series:
     better: str = "lower"
     exact: bool = False
     kind: str = WORKLOAD
+
+    @property
+    def points(self) -> bool:
+        """Whether changes are differences, not ratios."""
+        return self.unit == SHARE
+
+    def never_varies(self, values: Iterable[float]) -> bool:
+        """Whether every difference of these values is a change: counts and bytes, but not the mean of a count over
+        calls that differ, which is no whole number."""
+        return self.exact and all(float(one).is_integer() for one in values)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ class Detection:
     """What one series can show. rounds: of the commit, and so of each side of a comparison with another one.
 
     spread: standard deviation between rounds, of the log. smallest: the ratio - 1 of the smallest slowdown that is
-    called in 80 % of comparisons of so many rounds a side; 0 for exact metrics, None where none can be told.
+    called in 80 % of comparisons of so many rounds a side; 0 for exact metrics, None where none can be told, and for
+    shares, whose changes are no ratios.
     alarms: share of the splits.
     """
 
@@ -48,7 +49,7 @@ class Detection:
 
     @property
     def varies(self) -> bool:
-        return not self.series.exact and self.spread > _NO_SPREAD
+        return not self.series.exact and not self.series.points and self.spread > _NO_SPREAD
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,10 @@ def _detection(key: Key, env: str, rows: Sequence[Row], made: SelfCheck) -> Dete
     lent = statistics.fmean(each.prior_df for each in found) if found else 0.0
     compared = [row for row in rows if row.verdict in COMPARED]
     alarms = statistics.fmean(_alarm(row) for row in compared) if compared else math.nan
-    smallest = 0.0 if one.series.exact else _smallest(spread, lent, rounds, made.margin)
+    if one.series.points:
+        smallest = None
+    else:
+        smallest = 0.0 if one.series.exact else _smallest(spread, lent, rounds, made.margin)
     return Detection(key, one.series, env, rounds, spread, smallest, alarms)
 
 

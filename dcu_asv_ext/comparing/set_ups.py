@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
@@ -40,8 +41,14 @@ class SetUpChange:
 
     @property
     def ratio(self) -> float | None:
-        """The members' in the middle; None for none."""
-        return statistics.median(one.point.ratio for one in self.members) if self.members else None
+        """The middle of those of the members that have one; None for none."""
+        ratios = self.ratios
+        return statistics.median(ratios) if ratios else None
+
+    @property
+    def ratios(self) -> list[float]:
+        """Shares, and what was 0 before, have none."""
+        return [one.point.ratio for one in self.members if math.isfinite(one.point.ratio)]
 
     @property
     def size(self) -> float:

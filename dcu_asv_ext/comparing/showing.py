@@ -11,13 +11,14 @@ from ..stats.verdicts import (
     INCONCLUSIVE,
     NO_CHANGE,
     NOT_COMPARABLE,
+    POINTS,
     REGRESSION,
     VERDICTS,
     Comparison,
 )
 from . import figures
 from .deciding import FIXED, ORDER
-from .model import EVIDENCE, FAILED, OK, SAMPLES, VALUE, Report, ResultSet, Row
+from .model import EVIDENCE, FAILED, OK, SAMPLES, SHARE, VALUE, Report, ResultSet, Row
 
 #: Always shown, however many they are.
 _MATTER = frozenset({REGRESSION, FAILED, IMPROVEMENT, FIXED, INCONCLUSIVE})
@@ -84,10 +85,9 @@ class Fold:
             if len(common) == 1:
                 text += f" of {common.pop()}"
                 break
-        ratios = [line.comparison.ratio for line in self.lines if line.comparison is not None]
-        if self.verdict in _FIGURES and ratios:
-            span = dict.fromkeys((figures.ratio(min(ratios)), figures.ratio(max(ratios))))
-            return f"{text}, {'ratio' if len(span) == 1 else 'ratios'} {' to '.join(span)}"
+        compared = [line.comparison for line in self.lines if line.comparison is not None]
+        if self.verdict in _FIGURES and compared:
+            return f"{text}, {span(compared)}"
         return f"{text}: {self.lines[0].reason}" if self.lines[0].reason else text
 
 
@@ -120,12 +120,33 @@ def advice(report: Report, everything: bool = False) -> View:
 
 
 def interval(line: Line) -> str:
-    """`[0.981, 1.042]`; `exact` where the metric does not vary."""
-    if line.comparison is None:
+    """`[0.981, 1.042]`; `exact` where the metric does not vary; of a share's difference `[+1.1, +5.0]`."""
+    found = line.comparison
+    if found is None:
         return ""
-    if line.row.series.exact:
+    if exact(line.row.series.exact, found):
         return "exact"
-    return figures.interval(line.comparison.ci_low, line.comparison.ci_high)
+    if found.points:
+        return figures.interval_of_points(found.difference_low, found.difference_high)
+    return figures.interval(found.ci_low, found.ci_high)
+
+
+def exact(as_a_rule: bool, found: Comparison) -> bool:
+    """Whether it was compared as what never varies."""
+    return as_a_rule and found.ratio == found.ci_low == found.ci_high
+
+
+def ratio(found: Comparison) -> str:
+    """after / before; of a share the difference, `+3.1 points`."""
+    return figures.change(found.after - found.before, SHARE) if found.points else figures.ratio(found.ratio)
+
+
+def span(found: Sequence[Comparison]) -> str:
+    """The smallest and the largest ratio, `ratios 0.987 to 1.021`; `by -0.5 points to +1.2 points`."""
+    ordered = sorted(found, key=lambda one: one.after - one.before if one.points else one.ratio)
+    ends = list(dict.fromkeys((ratio(ordered[0]), ratio(ordered[-1]))))
+    what = "by" if ordered[0].points else "ratio" if len(ends) == 1 else "ratios"
+    return f"{what} {' to '.join(ends)}"
 
 
 def name(row: Row) -> str:
@@ -176,6 +197,8 @@ def _line(row: Row) -> Line:
 
 
 def _weight(line: Line) -> tuple[int, float]:
+    if line.comparison is not None and line.comparison.points:
+        return ORDER.index(line.verdict), -abs(line.comparison.after - line.comparison.before)
     value = math.nan if line.comparison is None else line.comparison.ratio
     return ORDER.index(line.verdict), -abs(math.log(value)) if value > 0 else -math.inf
 
@@ -258,9 +281,12 @@ def rule(report: Report) -> str:
     paired = sum(row.comparison.paired for row in compared if row.comparison is not None)
     if paired:
         sources.append(f"{paired:,} with interleaved rounds paired")
-    exact = sum(row.series.exact for row in compared)
-    if exact:
-        sources.append(f"{exact:,} exact, where any change counts")
+    same = sum(exact(row.series.exact, row.comparison) for row in compared if row.comparison is not None)
+    if same:
+        sources.append(f"{same:,} exact, where any change counts")
+    shares = sum(row.comparison.points for row in compared if row.comparison is not None)
+    if shares:
+        sources.append(f"{shares:,} of shares, where {100 * POINTS:g} points do")
     return f"{text} Rows: {', '.join(sources)}." if sources else text
 
 

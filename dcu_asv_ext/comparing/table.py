@@ -88,7 +88,7 @@ def _figures(line: Line, report: Report) -> tuple[str, ...]:
     return (
         before,
         after,
-        figures.ratio(found.ratio),
+        showing.ratio(found),
         showing.interval(line),
         f"{found.rounds[0]}+{found.rounds[1]}",
         showing.needed(line) + (showing.CHANCE if showing.by_chance(line, report) else ""),

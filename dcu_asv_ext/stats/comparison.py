@@ -9,6 +9,7 @@ import numpy as np
 
 from . import decision, variance
 from .linear import compare_linear
+from .points import compare_points
 from .rounds import Floats, Rounds, check_paired, earlier_runs, levels, read_rounds
 from .verdicts import EQUIVALENCE, IMPROVEMENT, MARGIN, NO_CHANGE, REGRESSION, Comparison
 
@@ -20,6 +21,7 @@ def compare(
     history: Sequence[Rounds] | None = None,
     paired: bool = False,
     exact: bool = False,
+    points: bool = False,
     margin: float = MARGIN,
     equivalence: float = EQUIVALENCE,
     direction: str = "lower",
@@ -30,6 +32,7 @@ def compare(
     the median of its samples. history: such rounds of earlier runs of the benchmark, whose between-round variance
     moderates this comparison's own (variance.py). paired: the rounds were interleaved, k with k.
     exact: counts and bytes that never vary: any change is real and the margin does not apply.
+    points: shares of a whole, judged by their difference (points.py); margin and equivalence do not apply.
     margin: changes up to this fraction are none of interest. equivalence: "no change" claims less than this fraction.
     direction: "lower" or "higher", which is better.
 
@@ -42,6 +45,8 @@ def compare(
         return found
     a, b = levels(arrays[0]), levels(arrays[1])
     runs = [] if history is None else history
+    if points:
+        return compare_points(a.medians, b.medians, runs, paired, direction)
     earlier = earlier_runs(runs, min(a.samples, b.samples))
     if min(a.medians.min(), b.medians.min()) <= 0:
         return compare_linear(a.medians, b.medians, runs, paired, margin, equivalence, direction)

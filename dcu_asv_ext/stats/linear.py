@@ -35,7 +35,7 @@ def compare_linear(
         )
     # Relative to the largest, so that no square leaves the range of numbers.
     a, b = a / largest, b / largest
-    found = _errors(a, b, history_spread(history) / largest, paired)
+    found = errors(a, b, history_spread(history) / largest, paired)
     old, new = float(a.mean()), float(b.mean())
     if found is None:
         reason = (
@@ -69,7 +69,7 @@ def compare_linear(
 
 
 @dataclass(frozen=True)
-class _Errors:
+class Errors:
     """Variances of both means and their covariance, degrees of freedom, and the standard deviation between rounds."""
 
     before: float
@@ -81,6 +81,12 @@ class _Errors:
     def of_difference(self, bound: float = 1.0) -> float:
         """Standard error of the second mean less `bound` times the first."""
         return float(np.sqrt(max(bound**2 * self.before + self.after - 2 * bound * self.together, 0.0)))
+
+    def half(self, level: float) -> float:
+        """Half width of the interval of the difference whose ends have this tail."""
+        from scipy.special import stdtrit
+
+        return -float(stdtrit(self.df, level)) * self.of_difference()
 
     def tail(self, distance: float, bound: float) -> float:
         """P(error > distance) for a distance between the second mean and `bound` times the first."""
@@ -111,12 +117,12 @@ class _Errors:
         return max(int(np.ceil(wanted)) - rounds, 1)
 
 
-def _errors(a: Floats, b: Floats, pool: float, paired: bool) -> _Errors | None:
+def errors(a: Floats, b: Floats, pool: float, paired: bool) -> Errors | None:
     """None where nothing tells how much rounds differ. pool: standard deviation of earlier runs, 0 if not known."""
     r, s = len(a), len(b)
     if paired and r > 1:
         matrix = np.cov(a, b) / r
-        return _Errors(matrix[0, 0], matrix[1, 1], matrix[0, 1], r - 1.0, float(np.std(b - a, ddof=1)))
+        return Errors(matrix[0, 0], matrix[1, 1], matrix[0, 1], r - 1.0, float(np.std(b - a, ddof=1)))
     known = [float(side.var(ddof=1)) for side in (a, b) if len(side) > 1]
     largest = max(known, default=0.0) or pool**2
     if largest == 0 and len(known) < 2:
@@ -126,4 +132,4 @@ def _errors(a: Floats, b: Floats, pool: float, paired: bool) -> _Errors | None:
     first, second = ((one or largest) / n for one, n in zip(own, (r, s), strict=True))
     weights = first**2 / max(r - 1, 1) + second**2 / max(s - 1, 1)
     df = (first + second) ** 2 / weights if weights > 0 else r + s - 2.0
-    return _Errors(first, second, 0.0, df, float(np.sqrt(largest)))
+    return Errors(first, second, 0.0, df, float(np.sqrt(largest)))

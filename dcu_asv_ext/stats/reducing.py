@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .comparison import compare_exact, exactly
 from .linear import compare_linear
+from .points import compare_points
 from .rounds import (
     LARGEST,
     BadRounds,
@@ -34,6 +35,7 @@ class Options:
     direction: list[str]
     paired: list[bool]
     exact: list[bool]
+    points: list[bool]
     across_sessions: list[bool]
     history: list[Sequence[Rounds]]
 
@@ -112,6 +114,7 @@ def _together(
         blocks.append(block)
     before, after = blocks
     good = _all_positive(before) & _all_positive(after)
+    good &= ~np.array([bool(options.points[i]) for i in places])
     if before.shape[1] != after.shape[1]:
         good &= ~np.array([bool(options.paired[i]) for i in places])
     logs, sampling = [], []
@@ -152,6 +155,11 @@ def _one(pair: Any, i: int, options: Options, rows: list[Comparison | None]) -> 
         if rows[i] is not None:
             return None
     a, b = levels(arrays[0]), levels(arrays[1])
+    if options.points[i]:
+        rows[i] = compare_points(
+            a.medians, b.medians, options.history[i], options.paired[i], options.direction[i]
+        )
+        return None
     if min(a.medians.min(), b.medians.min()) <= 0:
         rows[i] = compare_linear(
             a.medians, b.medians, options.history[i], options.paired[i], options.margin[i],

@@ -58,6 +58,7 @@ def compare_suite(
     history: Iterable[Sequence[Rounds] | None] | None = None,
     paired: bool | Sequence[bool] = False,
     exact: bool | Sequence[bool] = False,
+    points: bool | Sequence[bool] = False,
     margin: float | Sequence[float] = MARGIN,
     equivalence: float | Sequence[float] = EQUIVALENCE,
     direction: str | Sequence[str] = "lower",
@@ -90,6 +91,7 @@ def compare_suite(
         _each(direction, count, "direction"),
         _each(paired, count, "paired"),
         _each(exact, count, "exact"),
+        _each(points, count, "points"),
         _each(across_sessions, count, "across_sessions"),
         _each_history(history, count),
     )

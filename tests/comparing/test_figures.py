@@ -59,8 +59,9 @@ def test_ratios() -> None:
     shown = [
         figures.ratio(one) for one in (1.0, 0.98765, 12.345, 1234567.0, 0.012345, math.inf, math.nan, None)
     ]
-    assert shown == ["1.000", "0.988", "12.3", "1.23e+06", "0.0123", "inf", "-", "-"]
-    assert figures.interval(0.5, math.inf) == "[0.500, inf]"
+    assert shown == ["1.000", "0.988", "12.3", "1.23e+06", "0.0123", "from 0", "-", "-"]
+    assert figures.interval(0.5, math.inf) == "[0.500, open]"
+    assert figures.interval(math.inf, math.inf) == ""
     assert figures.interval(math.nan, 2.0) == ""
 
 

@@ -26,6 +26,8 @@ def test_a_change_has_everything_that_is_known() -> None:
     newest, oldest = found["changes"]
     assert newest["pending"] and newest["kind"] == "improvement" and newest["range_commits"] == 1
     assert oldest.pop("ratio") == pytest.approx(1.2)
+    assert oldest.pop("difference") == pytest.approx(2e-4) and oldest.pop("no_ratio") is None
+    assert oldest.pop("difference_low") is None and oldest.pop("difference_high") is None
     assert oldest.pop("ci_low") == pytest.approx(1.176) and oldest.pop("ci_high") == pytest.approx(1.224)
     assert oldest == {
         "commit": commit(20),

@@ -16,9 +16,9 @@ from .simulated_rounds import rounds
 GOOD = [[1.0, 1.1, 1.2], [1.05, 1.0, 0.9]]
 
 
-def options(count: int, *, exact: bool = False, paired: bool = False) -> Options:
+def options(count: int, *, exact: bool = False, points: bool = False, paired: bool = False) -> Options:
     each = [0.01] * count, [0.05] * count, ["lower"] * count
-    return Options(*each, [paired] * count, [exact] * count, [False] * count, [()] * count)
+    return Options(*each, [paired] * count, [exact] * count, [points] * count, [False] * count, [()] * count)
 
 
 def reduced(given: list[Any], **settings: bool) -> tuple[dict[int, Sides], list[Comparison | None]]:
