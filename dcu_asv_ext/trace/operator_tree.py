@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .linking import innermost
 from .model import Ints, Trace
 from .summary import blocking
 
@@ -173,33 +172,6 @@ def nested(thread: Ints, start: Ints, end: Ints) -> Ints:
             parent[row] = around[-1]
         around.append(row)
     return parent
-
-
-def memory(tree: OperatorTree, on_cpu: bool) -> tuple[Ints, Ints, int]:
-    """Of each operator: bytes allocated less freed by itself; the most that lay allocated at once during it, above
-    what lay at its start; and what was allocated
-    less freed outside of all operators."""
-    trace = tree.trace
-    rows = trace.memory.take(trace.memory.on_cpu == int(on_cpu))
-    holder = tree.visible(innermost(trace, rows.thread, rows.start))
-    some = holder >= 0
-    own = summed(holder[some], rows.bytes[some], len(tree.used))
-    peak = np.zeros(len(tree.used), np.int64)
-    for thread in np.unique(rows.thread):
-        mine = rows.take(rows.thread == thread)
-        operators = np.flatnonzero((trace.operators.thread == thread) & tree.used)
-        low = np.searchsorted(mine.start, trace.operators.start[operators], side="left")
-        high = np.searchsorted(mine.start, trace.operators.end[operators], side="right")
-        touched = high > low
-        operators, low, high = operators[touched], low[touched], high[touched]
-        if not len(operators):
-            continue
-        held = np.concatenate((np.cumsum(mine.bytes), [np.iinfo(np.int64).min]))
-        before = np.where(low > 0, held[np.maximum(low - 1, 0)], 0)
-        # Every second border: the stretches between them are those of other operators.
-        highest = np.maximum.reduceat(held, np.stack((low, high), axis=1).ravel())[::2]
-        peak[operators] = np.maximum(highest - before, 0)
-    return own, peak, int(rows.bytes[~some].sum())
 
 
 def summed(rows: Ints, values: Ints, count: int) -> Ints:

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .analysis import Analysis
 from .model import Ints
-from .operator_tree import OperatorTree, memory, summed
+from .operator_memory import OperatorMemory
+from .operator_tree import OperatorTree, summed
 from .summary import blocking
 
 #: The row of what ran on a device, waited or allocated outside of every operator.
 NO_OPERATOR = "(no operator)"
-#: So many input shapes of an operator are listed; how many there are is told.
-_MOST_SHAPES = 5
+#: So many input shapes, types and lines of an operator are listed.
+_MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
 class OperatorRow:
     """One operator (or one of its input shapes, where the table is by shape). Times in ns, summed over its calls.
 
-    calls: all; outermost: those that are not inside another call of the same row: what the totals are summed over.
+    calls: all; outermost: those that are not inside another call of the same row, over which totals are summed.
     self_device: of the rows that it launched itself; device: with those of the operators inside it (not counted
-    twice where it calls itself). self_cpu, cpu: the same of host time; runtime: of host time in calls of the device's
-    runtime that it made itself, which is not in self_cpu. kernels: device rows launched by itself.
-    shapes: its input shapes, the most frequent first, types in the same way. self_bytes: memory that it allocated
-    less what it freed, itself; peak_bytes: the most that one call had allocated at once. None where the trace has no
-    memory rows. waits: ns in calls that wait for the device, inside it. source: the line most of its calls come from.
+    twice where it calls itself). self_cpu, cpu: the same of host time; runtime: host time in calls of the device's
+    runtime that it made itself, which self_cpu leaves out. kernels: device rows launched by itself.
+    waits, self_waits: host time in calls that wait for the device, inside it, made by itself.
+    shapes, types: of its inputs, the most frequent first. source: the line of code that most calls come from.
+
+    Memory in bytes, of devices (of the host where nothing ran on a device; None where the trace has no such rows):
+    self_bytes: allocated less freed, by itself; net_bytes: with what is inside it. peak_bytes: the most that one call
+    had allocated at once. held_bytes: allocated inside it and not freed before the trace ended; holding: in how many
+    steps (calls, where the trace has no steps) that was.
     """
 
     name: str
@@ -41,13 +47,17 @@ class OperatorRow:
     waits: int
     shapes: tuple[str, ...]
     distinct_shapes: int
-    self_bytes: int | None
-    peak_bytes: int | None
+    self_bytes: int | None = None
+    peak_bytes: int | None = None
     source: str = ""
     sources: Sequence[str] = ()
     outermost: int = 0
     runtime: int = 0
+    self_waits: int = 0
     types: tuple[str, ...] = ()
+    net_bytes: int | None = None
+    held_bytes: int | None = None
+    holding: int | None = None
 
     @property
     def device_per_call(self) -> float | None:
@@ -70,26 +80,28 @@ def operators(analysis: Analysis, by_shape: bool = False) -> Sequence[OperatorRo
     """
     groups = _Groups(OperatorTree(analysis.trace), by_shape)
     place = memory_place(analysis)
-    own, peak, outside = memory(groups.tree, on_cpu=place == "host")
-    figures = groups.figures()
+    memory = OperatorMemory(groups.tree, on_cpu=place == "host") if place else None
+    figures = groups.figures() | (groups.memory(memory) if memory else {})
     table = analysis.trace.operators
     shapes, types = groups.frequent(table.shapes), groups.frequent(table.types)
-    own, peak = groups.sum(own, groups.used), groups.most(peak)
+    lines = groups.lines(analysis)
+
+    def cells(group: int) -> dict[str, Any]:
+        return {column: int(values[group]) for column, values in figures.items()}
+
     rows = [
         OperatorRow(
-            **{column: int(values[group]) for column, values in figures.items()},
+            **cells(group),
             name=name,
-            shapes=shapes[group][:_MOST_SHAPES],
+            shapes=shapes[group][:_MOST_LISTED],
             distinct_shapes=len(shapes[group]),
-            self_bytes=int(own[group]) if place else None,
-            peak_bytes=int(peak[group]) if place else None,
-            source="",
-            sources=(),
-            types=types[group][:_MOST_SHAPES],
+            types=types[group][:_MOST_LISTED],
+            source=lines[group][0] if lines[group] else "",
+            sources=lines[group][:_MOST_LISTED],
         )
         for group, name in enumerate(groups.names())
     ]
-    rows += _outside(groups.tree, outside if place else None)
+    rows += _outside(analysis, groups.tree, memory)
     return sorted(rows, key=lambda row: (-row.self_device, -row.self_cpu, row.name, row.shapes))
 
 
@@ -134,35 +146,90 @@ class _Groups:
             "runtime": self.sum(tree.runtime, self.used),
             "kernels": self.sum(tree.kernels, self.used),
             "waits": self.sum(tree.total(tree.self_waits), self._outermost),
+            "self_waits": self.sum(tree.self_waits, self.used),
+        }
+
+    def memory(self, found: OperatorMemory) -> dict[str, Ints]:
+        held = self.tree.total(found.held)
+        return {
+            "self_bytes": self.sum(found.own, self.used),
+            "net_bytes": self.sum(self.tree.total(found.own), self._outermost),
+            "peak_bytes": self._most(found.peak),
+            "held_bytes": self.sum(held, self._outermost),
+            "holding": self._periods(self._outermost[held[self._outermost] > 0]),
         }
 
     def sum(self, values: Ints, rows: Ints) -> Ints:
         """Of each group, over these rows."""
         return summed(self._of[rows], values[rows], len(self._keys))
 
-    def most(self, values: Ints) -> Ints:
+    def _most(self, values: Ints) -> Ints:
         found = np.zeros(len(self._keys), np.int64)
         np.maximum.at(found, self._of[self.used], values[self.used])
         return found
 
+    def _periods(self, rows: Ints) -> Ints:
+        """In how many steps these rows of each group lie; without steps, how many they are."""
+        trace = self.tree.trace
+        if len(trace.steps):
+            begins = trace.spans.start[trace.steps]
+            step = np.searchsorted(begins, trace.operators.start[rows], side="right")
+            of = np.unique(self._of[rows] * (len(begins) + 1) + step) // (len(begins) + 1)
+        else:
+            of = self._of[rows]
+        return np.bincount(of, minlength=len(self._keys))
+
     def frequent(self, text: Ints) -> list[tuple[str, ...]]:
         """Of each group the distinct texts, the most frequent first; rows that do not tell are left out."""
         names = self.tree.trace.names
-        rows = self._counted[text[self._counted] >= 0]
-        pairs, times = np.unique(self._of[rows] * self._wide + text[rows], return_counts=True)
-        found: list[list[str]] = [[] for _ in self._keys]
+        told = text[self._counted] >= 0
+        numbers = self._ranked(self._counted[told], text[self._counted[told]])
+        return [tuple(names[number] for number in one) for one in numbers]
+
+    def lines(self, analysis: Analysis) -> list[tuple[str, ...]]:
+        """Of each group the lines of code, those of most calls first."""
+        numbers = analysis.sources.numbers_of_operators(self._counted)
+        told = numbers > 0
+        ranked = self._ranked(self._counted[told], numbers[told])
+        return [tuple(analysis.sources.texts(np.array(one, np.int64))) for one in ranked]
+
+    def _ranked(self, rows: Ints, numbers: Ints) -> list[list[int]]:
+        """Of each group the distinct numbers, the most frequent first."""
+        wide = int(numbers.max(initial=0)) + 1
+        pairs, times = np.unique(self._of[rows] * wide + numbers, return_counts=True)
+        found: list[list[int]] = [[] for _ in self._keys]
         for pair in pairs[np.argsort(-times, kind="stable")].tolist():
-            found[pair // self._wide].append(names[pair % self._wide])
-        return [tuple(texts) for texts in found]
+            found[pair // wide].append(pair % wide)
+        return found
 
 
-def _outside(tree: OperatorTree, held: int | None) -> list[OperatorRow]:
-    """The row of what no operator made, if there is any."""
-    trace = tree.trace
+def _outside(analysis: Analysis, tree: OperatorTree, memory: OperatorMemory | None) -> list[OperatorRow]:
+    """The row of what no operator made, if there is any; the harness's own waits are none of it."""
+    trace = analysis.trace
     rows = tree.device_rows < 0
     waiting = blocking(trace.calls, trace.names) & (trace.calls.operator < 0)
-    device = int(trace.device.duration[rows].sum())
-    waits = int(trace.calls.duration[waiting].sum())
+    for group in analysis.syncs:
+        if group.own:
+            waiting[list(group.calls)] = False
     if not rows.any() and not waiting.any():
         return []
-    return [OperatorRow(NO_OPERATOR, 0, device, device, 0, 0, int(rows.sum()), waits, (), 0, held, None)]
+    device = int(trace.device.duration[rows].sum())
+    waits = int(trace.calls.duration[waiting].sum())
+    held = memory.outside if memory else None
+    return [
+        OperatorRow(
+            NO_OPERATOR,
+            calls=0,
+            self_device=device,
+            device=device,
+            self_cpu=0,
+            cpu=0,
+            kernels=int(rows.sum()),
+            waits=waits,
+            shapes=(),
+            distinct_shapes=0,
+            self_bytes=held,
+            self_waits=waits,
+            net_bytes=held,
+        )
+    ]

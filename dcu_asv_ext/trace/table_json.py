@@ -37,10 +37,10 @@ def untold(analysis: Analysis) -> dict[str, str]:
         for column in ("kernels", "self_device_seconds", "device_seconds", "device_seconds_per_call"):
             found[column] = "the trace has no rows of a device"
     if not len(trace.calls):
-        for column in ("runtime_seconds", "waits_seconds"):
+        for column in ("runtime_seconds", "self_waits_seconds", "waits_seconds"):
             found[column] = "the trace has no calls of the device's runtime"
     if not memory_place(analysis):
-        for column in ("self_bytes", "peak_bytes"):
+        for column in ("self_bytes", "net_bytes", "peak_bytes", "held_bytes"):
             found[column] = "the trace has no rows of the device's memory (profile_memory)"
     if not (trace.operators.shapes >= 0).any():
         for column in ("shapes", "distinct_shapes", "types"):
@@ -68,9 +68,12 @@ def _operator(row: OperatorRow) -> dict[str, Any]:
         "cpu_seconds": _seconds(row.cpu) if called else None,
         "cpu_seconds_per_call": _seconds(row.cpu_per_call),
         "runtime_seconds": _seconds(row.runtime) if called else None,
+        "self_waits_seconds": _seconds(row.self_waits),
         "waits_seconds": _seconds(row.waits),
         "self_bytes": row.self_bytes,
+        "net_bytes": row.net_bytes,
         "peak_bytes": row.peak_bytes,
+        "held_bytes": row.held_bytes,
         "shapes": list(row.shapes),
         "distinct_shapes": row.distinct_shapes,
         "types": list(row.types),
