@@ -167,12 +167,31 @@ def _event_waited(trace: Trace, before: Ints, after: Ints, launch: Ints) -> Ints
         return found
     previous = _previous_call_of_lane(trace)[after[other]]
     since = np.where(previous >= 0, calls.start[np.maximum(previous, 0)], -1)
-    for thread in np.unique(calls.thread[events]).tolist():
-        mine = events[calls.thread[events] == thread]
+    lanes = _lanes_that_wait(trace, events)
+    for thread, lane in sorted({*zip(calls.thread[events].tolist(), lanes.tolist(), strict=True)}):
+        mine = events[(calls.thread[events] == thread) & (lanes == lane)]
         at = np.searchsorted(calls.start[mine], calls.start[launch[other]], "left") - 1
         call = mine[np.maximum(at, 0)]
-        held = (at >= 0) & (calls.start[call] > since) & (calls.thread[launch[other]] == thread)
+        held = (at >= 0) & (calls.start[call] > since)
+        held &= (calls.thread[launch[other]] == thread) & (device.lane[after[other]] == lane)
         found[other[held]] = call[held]
+    return found
+
+
+def _lanes_that_wait(trace: Trace, events: Ints) -> Ints:
+    """The lane that each wait for an event holds up: no tracer of HIP tells, so that of its thread's next launch."""
+    calls, device = trace.calls, trace.device
+    found = np.full(len(events), -1, np.int64)
+    linked = np.flatnonzero(device.call >= 0)
+    lane = np.full(len(calls), -1, np.int64)
+    lane[device.call[linked]] = device.lane[linked]
+    launches = np.flatnonzero(lane >= 0)
+    for thread in np.unique(calls.thread[events]).tolist():
+        mine = np.flatnonzero(calls.thread[events] == thread)
+        following = launches[calls.thread[launches] == thread]
+        at = np.searchsorted(calls.start[following], calls.start[events[mine]], "right")
+        some = at < len(following)
+        found[mine[some]] = lane[following[at[some]]]
     return found
 
 

@@ -19,6 +19,9 @@ TOLERANCE = 2000
 _FEW = 0.01
 #: Rows in a row that make a stretch.
 _LEAST_ROWS = 5
+_DTOH = kinds.DIRECTIONS.index("DtoH")
+#: No row is so far behind its call, ns, unless the clocks differ.
+_FAR = 1_000_000_000
 #: A row is short where it runs at most so many times as long as the device had waited for it.
 _SHORT = 4
 
@@ -73,17 +76,21 @@ def _depths(trace: Trace, rows: Ints) -> Ints:
 
 
 def skewed_devices(trace: Trace) -> frozenset[int]:
-    """Devices whose clock is not the host's: rows that start before their call does, or that end after the host has
-    waited for them."""
+    """Devices whose clock is not the host's: rows start before their call does, or end after the host has waited for
+    them, or all lie far behind."""
     device, calls = trace.device, trace.calls
     linked = np.flatnonzero(device.call >= 0)
     call = device.call[linked]
     early = device.start[linked] < calls.start[call] - TOLERANCE
     waits = blocking(calls, trace.names)
-    late = waits[call] & (device.end[linked] > calls.end[call] + TOLERANCE)
+    # Only copies to the host are surely done when their call returns.
+    to_host = (device.direction[linked] == _DTOH) | (calls.direction[call] == _DTOH)
+    late = waits[call] & to_host & (device.end[linked] > calls.end[call] + TOLERANCE)
     found = set()
     for one in trace.devices:
         mine = trace.on(one)[linked]
+        if mine.any() and (device.start[linked] - calls.start[call])[mine].min() > _FAR:
+            found.add(one)
         wrong = int((early | late)[mine].sum()) + _unfinished(trace, linked[mine], waits)
         if wrong > _FEW * max(int(mine.sum()), 1):
             found.add(one)

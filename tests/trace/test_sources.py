@@ -1,0 +1,113 @@
+"""Which line of the user's code a row comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.trace.building import MAIN, Building
+
+
+def at(building: Building, folder: Path, *asked: tuple[int, float]) -> list[str]:
+    """Lines at (thread, microseconds)."""
+    trace = building.analysis(folder).trace
+    labels = {label: number for number, label in enumerate(trace.threads)}
+    threads = np.array([labels[f"thread {thread}"] for thread, _ in asked])
+    return building.analysis(folder).sources.of(threads, np.array([int(time * 1000) for _, time in asked]))
+
+
+def test_the_innermost_frame_of_user_code(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(3): <module>", 0, 100)
+    made.frame("train.py(10): step", 10, 60)
+    made.frame("torch/nn/modules/module.py(1755): _call_impl", 20, 50)
+    made.frame("nn.Module: Linear_0", 22, 48)
+    made.frame("<built-in function linear>", 25, 40)
+    told = at(made, tmp_path, (MAIN, 5), (MAIN, 12), (MAIN, 30), (MAIN, 55), (MAIN, 80))
+    assert told == [
+        "train.py:3 <module>",
+        "train.py:10 step",
+        "train.py:10 step",
+        "train.py:10 step",
+        "train.py:3 <module>",
+    ]
+
+
+def test_after_the_last_frame_and_on_other_threads_there_is_none(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(3): f", 10, 20)
+    made.frame("worker.py(7): g", 10, 40, thread=200)
+    assert at(made, tmp_path, (MAIN, 30), (200, 30), (MAIN, 5)) == ["", "worker.py:7 g", ""]
+
+
+def test_frames_with_the_same_start_nest_by_length(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(20): inner", 10, 20)
+    made.frame("train.py(3): outer", 10, 30)
+    assert at(made, tmp_path, (MAIN, 15), (MAIN, 25)) == ["train.py:20 inner", "train.py:3 outer"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "torch/_tensor.py(40): backward",
+        "/opt/conda/lib/python3.10/site-packages/torch/_tensor.py(40): backward",
+        "triton/runtime/jit.py(330): run",
+        "threading.py(975): run",
+        "contextlib.py(81): inner",
+        "/usr/lib/python3.10/importlib/__init__.py(12): import_module",
+        "dcu_asv_ext/measure/passes.py(12): call",
+        "asv_runner/benchmarks/_base.py(12): run",
+        "<frozen importlib._bootstrap>(1165): _find_and_load",
+        "<eval_with_key>.5(4): forward",
+        "/tmp/torchinductor_somebody/ab/cabc.py(99): call",
+        "<built-in method item of Tensor object at 0x7f2b39c9a710>",
+        "nn.Module: Linear_0",
+        "no frame at all",
+    ],
+)
+def test_what_is_no_code_of_the_user(tmp_path: Path, frame: str) -> None:
+    made = Building()
+    made.frame("train.py(3): step", 0, 30)
+    made.frame(frame, 10, 20)
+    assert at(made, tmp_path, (MAIN, 15)) == ["train.py:3 step"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "text"),
+    [
+        ("/home/somebody/secret/train.py(3): step", "train.py:3 step"),
+        ("models/bert/modeling_bert.py(181): forward", "models/bert/modeling_bert.py:181 forward"),
+        ("lib/models/bert/modeling_bert.py(181): forward", "models/bert/modeling_bert.py:181 forward"),
+        (
+            "/usr/lib/python3/dist-packages/vision/ops/boxes.py(8): nms",
+            "vision/ops/boxes.py:8 nms",
+        ),
+        ("C:\\work\\train.py(3): step", "train.py:3 step"),
+        ("<ipython-input-3-0123>(2): <lambda>", "<ipython-input-3-0123>:2 <lambda>"),
+        ("benchmarks/matmul.py(9): matmul", "benchmarks/matmul.py:9 matmul"),
+    ],
+)
+def test_how_a_line_is_written(tmp_path: Path, frame: str, text: str) -> None:
+    made = Building()
+    made.frame(frame, 0, 30)
+    assert at(made, tmp_path, (MAIN, 15)) == [text]
+
+
+def test_of_calls_and_operators(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(3): step", 10, 30)
+    made.operator("aten::mul", 12, 20)
+    made.operator("aten::mul", 40, 50)
+    made.launch(14, 20, 30)
+    sources = made.analysis(tmp_path).sources
+    assert sources.of_calls(np.array([0, -1])) == ["train.py:3 step", ""]
+    assert sources.of_operators(np.array([1, 0, -1])) == ["", "train.py:3 step", ""]
+
+
+def test_a_trace_without_stacks_has_no_lines(tmp_path: Path) -> None:
+    made = Building()
+    made.launch(14, 20, 30)
+    assert made.analysis(tmp_path).sources.of_calls(np.array([0])) == [""]
