@@ -74,6 +74,7 @@ class _Line:
                 _figures(self.values, revisions[left:right]),
                 higher,
                 revisions[left] in self.machine | self.moved,
+                self.series.points,
             )
             for left, right in itertools.pairwise(edges)
             if left < right

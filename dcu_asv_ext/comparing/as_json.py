@@ -102,7 +102,7 @@ def no_ratio(ratio: float, before: float | None, points: bool) -> str | None:
     """Why there is no ratio; None where there is one, or nothing was compared."""
     if points:
         return "a share is judged by its difference"
-    return "it was 0 before" if before == 0 and not math.isfinite(ratio) else None
+    return "it was 0 before" if before == 0 and math.isinf(ratio) else None
 
 
 def _clock(found: ClockChange) -> dict[str, Any]:

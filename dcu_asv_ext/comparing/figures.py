@@ -6,7 +6,8 @@ import math
 import unicodedata
 
 from ..metrics import METRICS
-from .model import SHARE, Key, Series
+from .model import SHARE as SHARE
+from .model import Key, Series
 
 _PREFIXES = {
     "seconds": ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")),

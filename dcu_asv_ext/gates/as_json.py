@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..comparing.as_json import number, plain, side
+from ..comparing.as_json import no_ratio, number, plain, side
 from .model import Answer, Figures, Finding, Gate
 from .showing import headline
 
@@ -50,10 +50,17 @@ def _finding(one: Finding) -> dict[str, Any]:
 def _figures(found: Figures | None) -> dict[str, Any]:
     if found is None:
         return {
-            **dict.fromkeys(("before", "after", "ratio", "ci_low", "ci_high", "unit")),
+            **dict.fromkeys(("before", "after", "ratio", "ci_low", "ci_high", "no_ratio", "unit")),
             "rounds": [0, 0],
             "exact": False,
         }
     names = ("before", "after", "ratio", "ci_low", "ci_high")
     numbers = {name: number(getattr(found, name)) for name in names}
-    return {**numbers, "unit": found.unit, "rounds": list(found.rounds), "exact": found.exact}
+    why = no_ratio(found.ratio, found.before, points=False)
+    return {
+        **numbers,
+        "no_ratio": why,
+        "unit": found.unit,
+        "rounds": list(found.rounds),
+        "exact": found.exact,
+    }

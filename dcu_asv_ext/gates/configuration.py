@@ -10,7 +10,8 @@
                   {"metric": "peak_*", "resources": "10%"},
                   {"bench": "experimental", "performance": null}]}}
 
-These are the defaults, but for "rules", of which there are none.
+These are the defaults, but for "rules", of which there are none. What a profile counts (kernel_count, sync_count,
+copy_count_htod, copy_bytes_htod, ...) is gated where "resources" names it: {"sync_count": "0", "kernel_count": "5%"}.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .policy import (
     ALLOW,
     AN_IMPROVEMENT,
     CORRECTNESS,
+    COUNTED,
     DEFAULT_ALLOWANCES,
     FORBID,
     GATE,
@@ -52,6 +54,7 @@ _WORDS = {
     "micro": (TELL, GATE),
 }
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+_COUNT = re.compile(r"\d+(?:\.\d+)?")
 _BYTES = re.compile(r"(\d+(?:\.\d+)?) ?(B|KiB|MiB|GiB|TiB)")
 _SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
@@ -96,8 +99,8 @@ def _rule(number: int, given: Any) -> Rule:
             )
         value = found[gate]
         if gate == RESOURCES and isinstance(value, str):
-            # With a pattern one allowance is meant for all that it matches.
-            value = dict.fromkeys(meant, value)
+            # With a pattern one allowance is meant for all that it matches, without one for all that are gated.
+            value = dict.fromkeys([one for one in meant if metric or one not in COUNTED], value)
         changes[gate] = None if value is None else _settings(gate, value, f" of {where}")
     return Rule(number, bench, metric, changes)
 
@@ -172,16 +175,23 @@ def _allowance(name: str, value: Any, place: str) -> Allowance | None:
     share = _share(value)
     if share is not None:
         return Allowance(str(value), share=share)
-    amount = _BYTES.fullmatch(value.strip()) if isinstance(value, str) else None
-    in_bytes = name not in METRICS or METRICS[name].unit == "bytes"
-    if amount is None or not in_bytes:
-        forms = (
-            'a percentage such as "5%", an amount such as "16 MiB"'
-            if in_bytes
-            else 'a percentage such as "25%"'
-        )
+    unit = METRICS[name].unit if name in METRICS else "bytes"
+    amount = _amount(value, unit)
+    if amount is None:
+        more = {"bytes": ', an amount such as "16 MiB"', "count": ', a number such as "2"'}.get(unit, "")
+        forms = f'a percentage such as "{5 if more else 25}%"{more}'
         raise GateConfigError(f'"{name}" in {place} of "gate" must be {forms} or null, not {value!r}')
-    return Allowance(str(value), amount=float(amount[1]) * _SIZES[amount[2]])
+    return Allowance(str(value), amount=amount)
+
+
+def _amount(value: Any, unit: str) -> float | None:
+    """In the metric's unit; None for what is no amount of it."""
+    if not isinstance(value, str):
+        return None
+    if unit == "count":
+        return float(value) if _COUNT.fullmatch(value.strip()) else None
+    found = _BYTES.fullmatch(value.strip()) if unit == "bytes" else None
+    return None if found is None else float(found[1]) * _SIZES[found[2]]
 
 
 def _share(value: Any) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..comparing.figures import full_name
 from ..comparing.model import Key
+from ..metrics import METRICS
 from ..stats.verdicts import EQUIVALENCE, MARGIN
 
 CORRECTNESS, PERFORMANCE, RESOURCES = "correctness", "performance", "resources"
@@ -28,6 +29,10 @@ GROWTH = "memory_growth"
 END_TO_END = ("latency", "time")
 #: Times of a part of what users wait for: a gain in them alone is a prototype.
 PARTS = ("device_time", "host_time")
+
+
+#: What a profile counts: its metrics that are exact.
+COUNTED = tuple(name for name, metric in METRICS.items() if metric.source == "profile" and metric.exact)
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,9 @@ DEFAULT_ALLOWANCES: dict[str, Allowance | None] = {
     "cold_start": Allowance("25%", 0.25),
     "compile_time": Allowance("25%", 0.25),
     PACKAGE_SIZE: Allowance("10%", 0.10),
+    # Counted exactly from a profile; gated where the configuration allows something. The shares and the device time
+    # of a profile never are: profiling slows the host, and what it shows users wait for in the latency.
+    **dict.fromkeys(COUNTED),
 }
 
 #: Gate -> the metrics that it looks at.

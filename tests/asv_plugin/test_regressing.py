@@ -59,8 +59,9 @@ class TestMoreIsBetter:
         assert found(steps(100.0, 80.0, higher=True, error=15.0)) != (None, None, None)
         assert found(steps(100.0, 80.0, higher=True, error=17.0)) == (None, None, None)
 
-    def test_zero_has_no_reciprocal(self) -> None:
-        assert found(steps(100.0, 0.0, higher=True)) == (None, None, None)
+    def test_a_fall_to_zero_is_one_although_zero_has_no_reciprocal(self) -> None:
+        assert found(steps(100.0, 0.0, higher=True)) == (0.0, 100.0, [(9, 10, 100.0, 0.0)])
+        assert found(steps(0.0, 100.0, higher=True)) == (None, None, None)
 
 
 class TestMachineChanged:
@@ -90,6 +91,32 @@ class TestMachineChanged:
         assert (last, best) == (pytest.approx(120.0), pytest.approx(200.0))
         assert jumps == [(9, 10, 100.0, pytest.approx(80.0)), (29, 30, pytest.approx(160.0), 120.0)]
 
-    def test_zero_has_no_ratio(self) -> None:
-        given = steps(0.0, 20.0, machine=(1,))
-        assert found(given) == detect_regressions(given, 0.05)
+    def test_what_the_machine_did_from_zero_is_none_and_what_came_after_is(self) -> None:
+        assert found(steps(0.0, 20.0, machine=(1,))) == (None, None, None)
+        last, best, jumps = found(steps(0.0, 20.0, 24.0, machine=(1,)))
+        assert (last, best, jumps) == (24.0, 20.0, [(19, 20, 20.0, 24.0)])
+
+    def test_each_level_is_shown_on_its_own_machine(self) -> None:
+        last, best, jumps = found(steps(0.0, 2.0, 12.0, 14.0, machine=(2,)))
+        assert jumps == [(9, 10, 0.0, 2.0), (29, 30, 12.0, 14.0)]
+        assert (last, best) == (14.0, 10.0), "the machine added ten"
+
+
+class TestShares:
+    def shares(self, *levels: float, higher: bool = False, machine: tuple[int, ...] = ()) -> list[Step]:
+        return [
+            Step((10 * i, 10 * i + 10, level, level, 0.001), higher, i in machine, points=True)
+            for i, level in enumerate(levels)
+        ]
+
+    def test_where_less_is_better_a_rise_is_a_regression(self) -> None:
+        assert found(self.shares(0.1, 0.3)) == (0.3, 0.1, [(9, 10, 0.1, 0.3)])
+
+    def test_where_more_is_better_a_fall_is_one_also_to_nothing(self) -> None:
+        assert found(self.shares(0.4, 0.0, higher=True)) == (0.0, 0.4, [(9, 10, 0.4, 0.0)])
+        assert found(self.shares(0.1, 0.4, higher=True)) == (None, None, None)
+
+    def test_the_machines_step_is_a_difference(self) -> None:
+        last, best, jumps = found(self.shares(0.1, 0.3, 0.35, machine=(1,)))
+        assert (last, best) == (0.35, pytest.approx(0.3))
+        assert jumps == [(19, 20, pytest.approx(0.3), 0.35)]
