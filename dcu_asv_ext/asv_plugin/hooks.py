@@ -194,6 +194,7 @@ def _begin(
     if results is not None:
         results._dcu_session = found.session
         found.marks = getattr(results, "_dcu_marks", {})
+        found.profile = getattr(results, "_dcu_profile", {})
     return found
 
 

@@ -229,7 +229,8 @@ class Side:
 
     marks: fields of the evidence that asv knows nothing of. names: of the environments without what the experiment
     adds to them (none: as they are). rounds: of benchmarks that are not ours, by (environment, asv's name,
-    combination): asv's file keeps their samples without telling where a round ends.
+    combination): asv's file keeps their samples without telling where a round ends. profile: what is asked of the
+    profiler, see `sharing.Sharing`.
     """
 
     bench: Bench
@@ -238,6 +239,7 @@ class Side:
     marks: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] = ()
     rounds: dict[tuple[str, str, int], list[Round]] = field(default_factory=dict)
+    profile: Mapping[str, Any] = field(default_factory=dict)
     _results: dict[str, Any] = field(default_factory=dict)
 
     def measure(self, selection: Selection) -> set[str]:
@@ -285,6 +287,7 @@ class Side:
             found = Results(params, env.requirements, self.commit, date, env.python, env.name, env.env_vars)
             found.load_data(self.bench.conf.results_dir)
             found._dcu_marks = dict(self.marks)
+            found._dcu_profile = dict(self.profile)
             self._results[env.name] = found
         return found
 

@@ -81,6 +81,7 @@ class Sharing:
     benchmarks: asv's discovered benchmarks, by name. device_kind: without importing torch.
     cache_root: folder of this asv run for on-disk caches. tell: prints a line beside asv's own.
     marks: fields of the evidence that asv knows nothing of (a working tree's, an experiment's).
+    profile: what is asked of the profiler beside the benchmark's own metrics; empty: nothing.
     project: tells what the commit's installed project is, for the evidence; asked when something is to be measured.
     """
 
@@ -92,6 +93,7 @@ class Sharing:
     tell: Callable[[str], None]
     before_first: Callable[[], None]
     marks: Mapping[str, Any] = field(default_factory=dict)
+    profile: Mapping[str, Any] = field(default_factory=dict)
     batches: BatchIndex | None = None
     project: Callable[[], Mapping[str, Any]] = dict
     started: int = 0
@@ -189,6 +191,7 @@ class Sharing:
             "cache_root": str(self._cache_folder(request)),
             "user_caches": dict(self.user_caches),
             "batch": self._batch(request, labels),
+            "profile": dict(self.profile),
         }
         try:
             with Watchdog(request.result_file, timeout) as watchdog:

@@ -103,7 +103,7 @@ def prepare(
 
     Raises ExperimentError, ChoiceError, SnapshotError and MeasuringError.
     """
-    tree = _tree(bench, environ)
+    tree = working_tree(bench, environ)
     for note in tree.notes:
         tell(f"note: {note}")
     revision = bench.resolve(against) if against is not None else None
@@ -112,7 +112,7 @@ def prepare(
     if revision is not None:
         _check_revision(bench, tree, str(against), revision)
     environments = bench.environments((variable.name, variable.after) if variable is not None else None)
-    tell(f"Installing {_tree_name(bench, tree)}")
+    tell(f"Installing {tree_name(bench, tree)}")
     bench.install(environments, tree.commit)
     found = bench.discover(environments, tree.commit)
     if not found:
@@ -134,12 +134,13 @@ def prepare(
         functions,
         {name: name for name in selection},
         one_tree=False,
-        title=f"{_tree_name(bench, tree)} against {against} ({revision[:8]}): {_amount(selection)}; the benchmarks "
+        title=f"{tree_name(bench, tree)} against {against} ({revision[:8]}): {_amount(selection)}; the benchmarks "
         "are the working tree's on both sides",
     )
 
 
-def _tree(bench: Bench, environ: dict[str, str]) -> Snapshot:
+def working_tree(bench: Bench, environ: dict[str, str]) -> Snapshot:
+    """What is measured where no commit is named. Raises ExperimentError and SnapshotError."""
     if not bench.existing:
         return take_snapshot(bench.working_tree, bench.made_by_asv, environ)
     head = bench.resolve("HEAD")
@@ -148,7 +149,8 @@ def _tree(bench: Bench, environ: dict[str, str]) -> Snapshot:
     return Snapshot(head, head)
 
 
-def _tree_name(bench: Bench, tree: Snapshot) -> str:
+def tree_name(bench: Bench, tree: Snapshot) -> str:
+    """What a reader calls it."""
     if bench.existing:
         return "what is installed beside asv"
     return f"the working tree ({'changed since' if tree.dirty else 'as in'} {tree.head[:8]})"
@@ -203,7 +205,7 @@ def _of_variable(
         functions,
         {name: name for name in selection},
         one_tree=True,
-        title=f"{_tree_name(bench, tree)}, {names[1]} against {names[0]}: {_amount(selection)}",
+        title=f"{tree_name(bench, tree)}, {names[1]} against {names[0]}: {_amount(selection)}",
     )
 
 
@@ -245,5 +247,5 @@ def _of_functions(
         functions,
         {one.name: other.name},
         one_tree=True,
-        title=f"{_tree_name(bench, tree)}, {one.name} against {other.name}: {_amount({name: common})}",
+        title=f"{tree_name(bench, tree)}, {one.name} against {other.name}: {_amount({name: common})}",
     )
