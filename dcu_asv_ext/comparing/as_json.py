@@ -64,6 +64,7 @@ def _row(row: Row) -> dict[str, Any]:
         "verdict": row.verdict,
         "reason": row.reason,
         "rounds": _rounds(row),
+        "explanation": row.explanation or None,
         "unit": row.series.unit,
         "better": row.series.better,
         "exact": row.series.exact,

@@ -22,6 +22,7 @@ from ..stats.verdicts import (
 from . import clock, disturbed, memory_directions
 from .clock import clocks_differ, in_cycles, judged
 from .differences import check_vary, differences, sentence, together, undeclared
+from .explaining import explanation
 from .facts import all_facts
 from .identity import agree
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
@@ -85,6 +86,8 @@ def report(
     _compare(made, good, history, guard=not declared, options=options)
     _count_cycles(good, history, options, decide=not declared)
     _advise(made, refused, history, options)
+    for one in good:
+        one.row = replace(one.row, explanation=explanation(one.row, *one.sets))
     made.rows = sorted((row.row for row in rows), key=_place)
     made.notes = _notes(made, rows, declared)
     if refused and not good:

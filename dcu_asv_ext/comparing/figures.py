@@ -39,6 +39,16 @@ def change(value: float, unit: str) -> str:
     return f"{sign}{points(abs(value)) if unit == SHARE else quantity(abs(value), unit)}"
 
 
+def part(value: float, whole: float, unit: str) -> str:
+    """A part of a change, to the digit that the whole is told to: `+0.05 ms` of `+1.20 ms`."""
+    told, _, name = quantity(abs(whole), unit).partition(" ")
+    size, _ = _prefix(abs(whole), unit)
+    shown = f"{abs(value) / size:.{len(told.partition('.')[2])}f}"
+    if not float(shown) or not whole:
+        return change(value, unit)
+    return f"{'-' if value < 0 else '+'}{shown} {name}".rstrip()
+
+
 def points(value: float) -> str:
     """A difference of shares: `3.1 points`."""
     return f"{100 * value:.{0 if abs(value) >= 0.995 else 1}f} points"

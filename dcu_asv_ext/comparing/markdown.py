@@ -125,6 +125,10 @@ def _table(lines: Sequence[Line], report: Report) -> Iterator[str]:
     for line in lines:
         yield "| " + " | ".join([*_cells(line), *([_last(line, report)] if last else [])]) + " |"
     yield ""
+    told = [line for line in lines if showing.why(line)]
+    if told:
+        yield from (f"- {code(showing.name(line.row))} {plain(showing.why(line))}" for line in told)
+        yield ""
 
 
 def _cells(line: Line) -> Iterator[str]:

@@ -142,7 +142,8 @@ class Row:
     """One key of a report. comparison is None where one side has no number or the two cannot be compared;
     `verdict` and `reason` then say why. corrected: the comparison after the suite's common shift is taken out,
     given as advice where the session guard refused. env: the environment, where several are compared.
-    clock: what cycles say, where the sides' clocks differ."""
+    clock: what cycles say, where the sides' clocks differ. explanation: why a latency changed, "" where that is not
+    sure."""
 
     key: Key
     series: Series
@@ -154,6 +155,7 @@ class Row:
     corrected: Comparison | None = None
     env: str = ""
     clock: ClockChange | None = None
+    explanation: str = ""
 
 
 @dataclass

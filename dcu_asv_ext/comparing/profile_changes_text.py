@@ -99,16 +99,16 @@ def _explanation(found: ProfileChange, style: Style) -> Iterator[str]:
     of = "" if told.of == LATENCY else f" ({told.of}: there are no latency samples)"
     yield f"Of {whole} a call{of}:"
     lines = [
-        (figures.change(part.seconds, "seconds"), part.text + ("" if part.sure else " (not sure)"))
+        (figures.part(part.seconds, told.change, "seconds"), part.text + ("" if part.sure else " (not sure)"))
         for part in told.parts
     ]
-    lines.append((figures.change(told.unexplained, "seconds"), "unexplained"))
+    lines.append((figures.part(told.unexplained, told.change, "seconds"), "unexplained"))
     width = max(len(text) for text, _ in lines)
     for seconds, text in lines:
         yield from style.wrapped(figures.printable(text), f"  {seconds:>{width}}{GAP}")
     if told.capped:
         yield from style.wrapped(
-            f"{figures.change(told.capped, 'seconds')} of idle time that the profiled calls have and the latency has "
+            f"{figures.part(told.capped, told.change, 'seconds')} of idle time that the profiled calls have and the latency has "
             "no room for is not counted: the profiler slows the host."
         )
     for note in told.notes:

@@ -261,11 +261,12 @@ def _each(side: RowSide | None) -> str:
     return figures.quantity(side.seconds.value / side.count.value, "seconds")
 
 
-def why(found: ProfileChange) -> str:
+def why(found: ProfileChange, verdict: str | None = None) -> str:
     """One line for beside a changed latency; "" unless it is sure: the latency did change, the traces are whole, what
-    is named was counted exactly or lies beyond the spread of several profiles, and explains half of the change."""
+    is named was counted exactly or lies beyond the spread of several profiles, and explains half of the change.
+    verdict: what is known of the latency, where that is more than these rounds say."""
     told = found.explanation
-    if told is None or told.of != LATENCY or found.verdict not in (REGRESSION, IMPROVEMENT):
+    if told is None or told.of != LATENCY or (verdict or found.verdict) not in (REGRESSION, IMPROVEMENT):
         return ""
     if found.before.faults or found.after.faults or not told.change:
         return ""
@@ -273,8 +274,8 @@ def why(found: ProfileChange) -> str:
     rest = told.change - sum(part.seconds for part in named)
     if not named or abs(rest) > _MOST_OPEN * abs(told.change):
         return ""
-    lines = [f"{figures.change(part.seconds, 'seconds')} {part.text}" for part in named]
-    left = "" if not rest else f"; {figures.change(rest, 'seconds')} "
+    lines = [f"{figures.part(part.seconds, told.change, 'seconds')} {part.text}" for part in named]
+    left = "" if not rest else f"; {figures.part(rest, told.change, 'seconds')} "
     if left:
         left += "unexplained" if len(named) == len(told.parts) else "smaller parts and unexplained"
     return f"of {figures.change(told.change, 'seconds')} a call: {', '.join(lines)}{left}"

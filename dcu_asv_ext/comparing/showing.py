@@ -159,6 +159,12 @@ def reason(line: Line) -> str:
     return "" if line.comparison is not None and line.verdict in _FIGURES else line.reason
 
 
+def why(line: Line) -> str:
+    """`why: of +1.20 ms a call: ...`, where the profiles of both sides surely tell it; advice has none."""
+    told = "" if line.advice else line.row.explanation
+    return f"why: {figures.printable(told)}" if told else ""
+
+
 def needed(line: Line) -> str:
     """`+7`: how many more rounds a side would settle an undecided row."""
     if line.verdict != INCONCLUSIVE or line.comparison is None:

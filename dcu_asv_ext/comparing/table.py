@@ -78,6 +78,7 @@ def table(lines: Sequence[Line], report: Report, style: Style) -> Iterator[str]:
             if cell[:2] != _NO_FIGURES:
                 yield row
         yield from style.wrapped(showing.reason(line), " " * 4)
+        yield from style.wrapped(showing.why(line), " " * 4)
 
 
 def _figures(line: Line, report: Report) -> tuple[str, ...]:
