@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 from .measure.arguments import parameter_problem, signature_of
 from .measure.spec import CACHE_MODES, DEFAULT_ROUNDS, DEFAULT_TIMEOUT, Samples, Spec
 from .measure.version import versions
-from .metrics import DEFAULT_METRICS, METRICS, NEEDS_CHECK, NEEDS_REFERENCE
+from .metrics import DEFAULT_METRICS, GROUPS, METRICS, NEEDS_CHECK, NEEDS_REFERENCE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -262,12 +262,12 @@ def _metrics(label: str, options: dict[str, Any]) -> tuple[str, ...]:
         raise TypeError(f"{label}: metrics must be a list of names, not {given!r}")
     wanted: list[str] = []
     for name in given if given is not None else [...]:
-        wanted += DEFAULT_METRICS if name is ... else [name]
+        wanted += DEFAULT_METRICS if name is ... else GROUPS.get(str(name), [name])
     if options.get("check") is not None and given is None:
         wanted.append("task_metric")
     for name in wanted:
         if not isinstance(name, str) or name not in METRICS:
-            raise ValueError(f"{label}: unknown metric {name!r}{_suggest(str(name), tuple(METRICS))}")
+            raise ValueError(f"{label}: unknown metric {name!r}{_suggest(str(name), (*METRICS, *GROUPS))}")
     asked = set(wanted)
     if options.get("reference") is None:
         _refuse_unjudged(label, given, NEEDS_REFERENCE, "reference")

@@ -16,7 +16,7 @@ PROTOCOL = 1
 class Metric:
     """One asv series of a measured function.
 
-    unit: asv's unit string ("seconds", "bytes") or a plain word.
+    unit: asv's unit string ("seconds", "bytes") or a plain word ("count"; "share" is a part of 1).
     source: the pass whose raw data it is computed from.
     default: reported without being asked for.
     exact: as a rule the same in every round of a commit (counts, bytes of an allocator). Where it is, any change is
@@ -55,10 +55,35 @@ _TABLE = (
     Metric(
         "compile_time", "seconds", "cold", "compilation and extension builds up to the end of the first call"
     ),
+    Metric("kernel_count", "count", "profile", "kernels in one call", exact=True),
+    Metric("copy_count_htod", "count", "profile", "copies from host to device in one call", exact=True),
+    Metric("copy_count_dtoh", "count", "profile", "copies from device to host in one call", exact=True),
+    Metric("copy_count_dtod", "count", "profile", "copies within devices in one call", exact=True),
+    Metric("copy_bytes_htod", "bytes", "profile", "bytes copied from host to device in one call", exact=True),
+    Metric("copy_bytes_dtoh", "bytes", "profile", "bytes copied from device to host in one call", exact=True),
+    Metric("copy_bytes_dtod", "bytes", "profile", "bytes copied within devices in one call", exact=True),
+    Metric("sync_count", "count", "profile", "waits of the host for the device in one call", exact=True),
+    Metric("idle_share", "share", "profile", "share of a profiled call's device span in which nothing ran"),
+    Metric(
+        "overlap_share",
+        "share",
+        "profile",
+        "share of the busy time in which several streams ran",
+        better="higher",
+    ),
+    Metric("launch_bound_share", "share", "profile", "share of the device span in which the host was late"),
+    Metric(
+        "profiled_device_time", "seconds", "profile", "time in which the device was busy, by the profiler"
+    ),
 )
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _TABLE}
 DEFAULT_METRICS: tuple[str, ...] = tuple(metric.name for metric in _TABLE if metric.default)
+#: A name in `metrics=[...]` that stands for several.
+PROFILE = "profile"
+GROUPS: dict[str, tuple[str, ...]] = {
+    PROFILE: tuple(metric.name for metric in _TABLE if metric.source == PROFILE)
+}
 
 #: Metrics that exist only where the benchmark declares how to judge its output.
 NEEDS_REFERENCE = frozenset({"max_error", "mean_error"})

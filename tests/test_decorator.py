@@ -17,7 +17,7 @@ import torch
 import dcu_asv_ext as dcu
 from dcu_asv_ext.decorator import spec_of
 from dcu_asv_ext.measure.spec import Samples, Spec
-from dcu_asv_ext.metrics import METRICS
+from dcu_asv_ext.metrics import GROUPS, METRICS
 
 DEFAULTS = ("latency", "device_time", "cold_start", "peak_allocated", "peak_reserved")
 
@@ -82,6 +82,9 @@ def test_default_metrics_depend_on_what_can_be_judged() -> None:
     assert spec(nothing, check=lambda output: True).metrics == (*DEFAULTS, "task_metric")
     assert spec(nothing, metrics=["host_time", "latency"]).metrics == ("latency", "host_time")
     assert spec(nothing, metrics=[..., "host_time"]).metrics == (*DEFAULTS, "host_time")
+    profile = spec(nothing, metrics=["latency", "profile"]).metrics
+    assert profile == ("latency", *GROUPS["profile"])
+    assert spec(nothing, metrics=["sync_count", "latency"]).metrics == ("latency", "sync_count")
     assert spec(nothing, metrics=[..., "mean_error"], reference=nothing).metrics == (
         *DEFAULTS,
         "max_error",
@@ -169,6 +172,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"reference": 1.0}, "reference must be a function"),
     ({"check": True}, "check must be a function"),
     ({"metrics": ["latencyy"]}, r"unknown metric 'latencyy' \(did you mean 'latency'\?\)"),
+    ({"metrics": ["profil"]}, r"unknown metric 'profil' \(did you mean 'profile'\?\)"),
+    ({"metrics": ["kernel_counts"]}, r"did you mean 'kernel_count'\?"),
     ({"metrics": "latency"}, r"write metrics=\['latency'\]"),
     ({"metrics": []}, "metrics is empty"),
     ({"metrics": 5}, "metrics must be a list of names, not 5"),

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from dcu_asv_ext.evidence.summary import outcome
-from dcu_asv_ext.metrics import DEFAULT_METRICS, METRICS, NEEDS_CHECK, NEEDS_REFERENCE, PROTOCOL
+from dcu_asv_ext.metrics import DEFAULT_METRICS, GROUPS, METRICS, NEEDS_CHECK, NEEDS_REFERENCE, PROTOCOL
 
 
 def test_defaults_are_those_that_are_documented() -> None:
@@ -24,9 +24,19 @@ def test_names_are_what_asv_can_carry() -> None:
 
 
 def test_units() -> None:
-    assert {metric.unit for metric in METRICS.values()} <= {"seconds", "bytes", "relative", "value"}
+    assert {metric.unit for metric in METRICS.values()} <= {
+        "seconds",
+        "bytes",
+        "relative",
+        "value",
+        "count",
+        "share",
+    }
     times = {name for name, metric in METRICS.items() if metric.is_time}
-    assert times == {"latency", "device_time", "cold_start", "host_time", "process_wall", "compile_time"}
+    assert times == {
+        *("latency", "device_time", "cold_start", "host_time", "process_wall", "compile_time"),
+        "profiled_device_time",
+    }
     assert all(METRICS[name].unit == "bytes" for name in METRICS if name.startswith("peak_"))
 
 
@@ -52,6 +62,26 @@ def test_each_metric_has_an_outcome_of_an_empty_record() -> None:
     for name in METRICS:
         found = outcome(record, name)
         assert found.state == "missing" and found.reason
+
+
+def test_figures_of_a_profile_are_read_and_zero_is_one() -> None:
+    record = {"status": "ok", "metrics": list(METRICS), "profile": {"per_call": {"sync_count": 0}}}
+    assert outcome(record, "sync_count").samples == (0.0,)
+    record["missing"] = {"kernel_count": "the CPU has no device rows"}
+    assert outcome(record, "kernel_count").reason == "the CPU has no device rows"
+    # A wrong result's counts still say what ran; its times do not count.
+    record["status"] = "wrong result: 1 of 4 elements differ"
+    record["profile"]["per_call"]["profiled_device_time"] = 0.1  # type: ignore[index]
+    assert outcome(record, "sync_count").state == "ok"
+    assert outcome(record, "profiled_device_time").state == "failed"
+
+
+def test_the_group_is_what_the_profile_fills() -> None:
+    group = GROUPS["profile"]
+    assert len(group) == 12 and not set(group) & set(DEFAULT_METRICS) and "profile" not in METRICS
+    assert {METRICS[name].unit for name in group} == {"count", "bytes", "share", "seconds"}
+    assert all(METRICS[name].exact == (METRICS[name].unit in ("count", "bytes")) for name in group)
+    assert [name for name in group if METRICS[name].better == "higher"] == ["overlap_share"]
 
 
 def test_protocol_is_a_number_raised_by_hand() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from ..evidence.matrix import ASV, MEMORY, VALUE, MatrixRow, Statistic
 from ..evidence.record import OK as STATUS_OK
 from ..evidence.record import WRONG
+from ..evidence.summary import figures_of
 from ..metrics import METRICS
 from .facts import all_facts, is_figure, merged, record_facts
 from .fields import group_of, number
@@ -303,8 +304,11 @@ def _unasked(group: _Group, used: Sequence[Record]) -> dict[str, Statistic]:
     for name, metric in METRICS.items():
         if metric.is_time or name in group.sides:
             continue
-        part = "memory" if metric.source == "memory" else "correctness"
-        values = [value for record in sound if (value := number(record[part], name)) is not None]
+        values = [
+            value
+            for record in sound
+            if (value := number(figures_of(record, metric.source), name)) is not None
+        ]
         if (one := Statistic.of([[value] for value in values])) is not None:
             found[name] = one
     return found

@@ -11,7 +11,7 @@ from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
 from .disturbed import contended, side_notes, throttled
 from .facts import merged, record_facts
-from .fields import number
+from .fields import group_of, number
 from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
@@ -132,7 +132,7 @@ _SHAPES: dict[str, type | tuple[type, ...]] = {
     "metrics": list,
 }
 #: Of those that may be left out.
-_OPTIONAL_SHAPES = ("missing", "host", "state", "sampled")
+_OPTIONAL_SHAPES = ("missing", "host", "state", "sampled", "profile")
 _NUMBERS = {int, float, type(None)}
 
 
@@ -146,6 +146,7 @@ def is_sound(record: Record) -> bool:
     figures = [
         *map(record["memory"].get, METRICS),
         *map(record["correctness"].get, METRICS),
+        *map(group_of(record, "profile", "per_call").get, METRICS),
     ]
     taken = record["times"].values()
     return (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..metrics import METRICS, Metric
+from ..metrics import METRICS, PROFILE, Metric
 from .record import OK, SKIPPED, WRONG
 
 #: metric -> pass whose raw times it reports
@@ -73,11 +74,17 @@ def _value(record: dict[str, Any], metric: Metric) -> Outcome:
         if not good:
             return Outcome("missing", reason=f"none of {len(raw)} times is finite and positive")
         return Outcome("ok", good, number)
-    source = record["memory"] if metric.source == "memory" else record["correctness"]
-    value = source.get(metric.name)
+    value = figures_of(record, metric.source).get(metric.name)
     if value is None or not math.isfinite(value):
         return Outcome("missing", reason="this measurement has no such figure")
     return Outcome("ok", (float(value),))
+
+
+def figures_of(record: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+    """Metric -> figure, as a pass that takes no samples left them."""
+    if source == PROFILE:
+        return (record.get("profile") or {}).get("per_call") or {}
+    return record["memory" if source == "memory" else "correctness"]  # type: ignore[no-any-return]
 
 
 def asv_result(found: Outcome) -> tuple[Any, str | None]:
