@@ -8,7 +8,7 @@ import numpy as np
 
 from .linking import innermost
 from .model import Ints
-from .operator_tree import Mask, OperatorTree, summed
+from .operator_tree import OperatorTree, summed
 
 
 class OperatorMemory:
@@ -37,15 +37,14 @@ class OperatorMemory:
     @cached_property
     def own(self) -> Ints:
         """Bytes that each operator allocated less what it freed, itself."""
-        return self._of_operators(self.holder >= 0)
+        inside = self.holder >= 0
+        return summed(self.holder[inside], self.rows.bytes[inside], len(self.tree.used))
 
     @cached_property
     def held(self) -> Ints:
-        """Bytes that each operator allocated itself and that were not freed before the trace ended."""
-        return self._of_operators((self.holder >= 0) & (self.rows.bytes > 0) & (self.freed < 0))
-
-    def _of_operators(self, chosen: Mask) -> Ints:
-        return summed(self.holder[chosen], self.rows.bytes[chosen], len(self.tree.used))
+        """Bytes allocated inside each operator that the program called, and not freed before the trace ended."""
+        kept = (self.holder >= 0) & (self.rows.bytes > 0) & (self.freed < 0)
+        return summed(self.tree.top[self.holder[kept]], self.rows.bytes[kept], len(self.tree.used))
 
     @property
     def outside(self) -> int:

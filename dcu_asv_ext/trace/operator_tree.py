@@ -87,12 +87,12 @@ class OperatorTree:
         table = self.trace.operators
         parent = np.maximum(self.parent, 0)
         same = (self.parent >= 0) & (table.name[parent] == table.name) & (self._inside[2][parent] == 1)
-        found = np.where(same, parent, np.arange(len(table)))
-        while True:
-            further = found[found]
-            if (further == found).all():
-                return found
-            found = further
+        return _ends(np.where(same, parent, np.arange(len(table))))
+
+    @cached_property
+    def top(self) -> Ints:
+        """Row of the outermost operator around each: what the program called."""
+        return _ends(np.where(self.parent >= 0, self.parent, np.arange(len(self.parent))))
 
     @cached_property
     def device_rows(self) -> Ints:
@@ -172,6 +172,15 @@ def nested(thread: Ints, start: Ints, end: Ints) -> Ints:
             parent[row] = around[-1]
         around.append(row)
     return parent
+
+
+def _ends(following: Ints) -> Ints:
+    """Where each row's chain ends, at a row that follows itself."""
+    while True:
+        further = following[following]
+        if (further == following).all():
+            return following
+        following = further
 
 
 def summed(rows: Ints, values: Ints, count: int) -> Ints:

@@ -33,8 +33,8 @@ class OperatorRow:
 
     Memory in bytes, of devices (of the host where nothing ran on a device; None where the trace has no such rows):
     self_bytes: allocated less freed, by itself; net_bytes: with what is inside it. peak_bytes: the most that one call
-    had allocated at once. held_bytes: allocated inside it and not freed before the trace ended; holding: in how many
-    steps (calls, where the trace has no steps) that was.
+    had allocated at once. held_bytes: allocated in those of its calls that no other operator made, and not freed
+    before the trace ended; holding: in how many steps (calls, where the trace has no steps) that was.
     """
 
     name: str
@@ -150,13 +150,12 @@ class _Groups:
         }
 
     def memory(self, found: OperatorMemory) -> dict[str, Ints]:
-        held = self.tree.total(found.held)
         return {
             "self_bytes": self.sum(found.own, self.used),
             "net_bytes": self.sum(self.tree.total(found.own), self._outermost),
             "peak_bytes": self._most(found.peak),
-            "held_bytes": self.sum(held, self._outermost),
-            "holding": self._periods(self._outermost[held[self._outermost] > 0]),
+            "held_bytes": self.sum(found.held, self.used),
+            "holding": self._periods(np.flatnonzero(found.held)),
         }
 
     def sum(self, values: Ints, rows: Ints) -> Ints:

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from .analysis import Analysis
 from .kernels import KernelRow
-from .operators import NO_OPERATOR, OperatorRow, memory_place, operators
+from .operators import NO_OPERATOR, OperatorRow, memory_place
+from .patterns import Pattern, patterns
+from .questions import questions
+from .table_rows import Selection, chosen_kernels, chosen_operators
 
 _NS = 1e-9
 
 
-def table(analysis: Analysis, by_shape: bool = False, overhead: float | None = None) -> dict[str, Any]:
-    """`operators` and `kernels` (see `operator_rows`, `kernel_rows`), `by_shape`, `memory_of` ("device", "host", or
-    "" where no memory was recorded), `overhead` (profiled time over time without the profiler, None where unknown),
-    and `missing`: columns that the trace cannot tell (None in every row), with the reason.
+def table(
+    analysis: Analysis,
+    by_shape: bool = False,
+    overhead: float | None = None,
+    selection: Selection | None = None,
+) -> dict[str, Any]:
+    """`operators` and `kernels` (see `operator_rows`, `kernel_rows`; `left_out`: how many rows of each the selection
+    leaves out), `by_shape`, `memory_of` ("device", "host", or "" where no memory was recorded), `overhead` (profiled
+    time over time without the profiler, None where unknown), `missing` (columns that the trace cannot tell, None in
+    every row, with the reason), and `questions`: what to ask before a kernel is written, for the operators worth one.
     """
-    rows = operators(analysis, by_shape=True) if by_shape else analysis.operators
+    selection = selection or Selection()
+    rows, more_operators = chosen_operators(analysis, selection, by_shape)
+    kernels, more_kernels = chosen_kernels(analysis, selection)
     missing = untold(analysis)
     return {
         "by_shape": by_shape,
         "memory_of": memory_place(analysis),
         "overhead": overhead,
         "missing": missing,
-        "operators": operator_rows(rows, missing),
-        "kernels": kernel_rows(analysis.kernels, analysis),
+        "operators": operator_rows(rows, missing, patterns(analysis, rows)),
+        "kernels": kernel_rows(kernels, analysis),
+        "left_out": {"operators": more_operators, "kernels": more_kernels},
+        "questions": [asdict(one) for one in questions(analysis)],
     }
 
 
@@ -48,10 +62,17 @@ def untold(analysis: Analysis) -> dict[str, str]:
     return found
 
 
-def operator_rows(rows: Sequence[OperatorRow], missing: Container[str] = ()) -> list[dict[str, Any]]:
+def operator_rows(
+    rows: Sequence[OperatorRow],
+    missing: Container[str] = (),
+    meanings: Sequence[Sequence[Pattern]] | None = None,
+) -> list[dict[str, Any]]:
     """A mapping per row, in their order; None for what a row does not have, and for every `missing` column."""
-    told = [_operator(row) for row in rows]
-    return [{name: None if name in missing else value for name, value in row.items()} for row in told]
+    found = []
+    for row, meaning in zip(rows, meanings or [()] * len(rows), strict=True):
+        told = {name: None if name in missing else value for name, value in _operator(row).items()}
+        found.append({**told, "patterns": [asdict(one) for one in meaning]})
+    return found
 
 
 def _operator(row: OperatorRow) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def share(value: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 call`, `12 calls`."""
+    """`1 call`, `12 calls`, `3 more rows`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
