@@ -32,7 +32,7 @@ _IN_WORDS = re.compile(r"Copy(Host|Device)To(Host|Device)|(Host|Device)To(Host|D
 #: Copies and fills that ROCm's runtime makes with kernels of its own, and newer Kineto writes as kernels.
 _RUNTIME_KERNEL = re.compile(r"__amd_rocclr_(copy|fill)", re.IGNORECASE)
 
-_PREFIX = re.compile(r"(cuda|hip|cu|musa|zeL?e?)(?=[A-Z])")
+_PREFIX = re.compile(r"[a-z]+(?=[A-Z])")
 _VERSION = re.compile(r"(_ptsz|_ptds|_v\d+|R\d{4})$")
 
 

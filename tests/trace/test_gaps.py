@@ -48,7 +48,8 @@ def test_a_call_that_was_still_under_way_when_the_device_ran_dry(tmp_path: Path)
     made = Building()
     made.launch(0, 10, 50)
     made.launch(10, 905, 910, took=890)
-    assert told(gaps_of(made, tmp_path)) == [(HOST_LATE, 50_000, 905_000)]
+    made.launch(902, 911, 920)
+    assert told(gaps_of(made, tmp_path)) == [(HOST_LATE, 50_000, 905_000), (SCHEDULING, 910_000, 911_000)]
 
 
 def test_a_call_begun_just_before_the_device_ran_dry(tmp_path: Path) -> None:
@@ -97,6 +98,25 @@ def test_a_wait_on_another_thread_explains_a_late_launch_where_its_own_has_none(
     assert (first.cause, second.cause) == (SYNC, SYNC)
     assert trace.calls.thread[first.call] != trace.calls.thread[second.call]
     assert trace.names[trace.calls.name[second.call]] == "hipStreamSynchronize"
+
+
+def test_a_wait_of_its_own_thread_comes_before_one_of_another(tmp_path: Path) -> None:
+    """The thread that stands first in the file is looked at first, that of the launch last."""
+    made = Building()
+    made.launch(0, 10, 40)
+    made.call("hipStreamSynchronize", 6, 44)
+    made.call("hipDeviceSynchronize", 7, 45, thread=200)
+    made.launch(60, 70, 80)
+    (gap,) = gaps_of(made, tmp_path)
+    assert gap.call == 1
+
+
+def test_a_wait_that_was_not_over_when_the_row_was_submitted(tmp_path: Path) -> None:
+    made = Building()
+    made.launch(0, 10, 40)
+    made.call("hipDeviceSynchronize", 6, 90, thread=200)
+    made.launch(60, 70, 80)
+    assert [gap.cause for gap in gaps_of(made, tmp_path)] == [HOST_LATE]
 
 
 def test_a_blocking_copy(tmp_path: Path) -> None:
@@ -160,6 +180,15 @@ def test_a_wait_for_an_event_belongs_to_the_next_row_of_its_stream(tmp_path: Pat
     made.launch(9, 62, 70, took=2, stream=1)
     made.launch(12, 75, 80, took=2, stream=2)
     assert [gap.cause for gap in gaps_of(made, tmp_path)] == [STREAM, SCHEDULING, SCHEDULING]
+
+
+def test_a_wait_for_what_was_over_already(tmp_path: Path) -> None:
+    """The row before ran in the same stream: the wait for an event of another one held up nothing."""
+    made = Building()
+    made.launch(0, 10, 40, took=2)
+    made.call("hipStreamWaitEvent", 3, 4)
+    made.launch(6, 45, 60, took=2)
+    assert [gap.cause for gap in gaps_of(made, tmp_path)] == [SCHEDULING]
 
 
 def test_rows_of_one_graph_launch(tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ def test_depth_counts_what_is_submitted_and_not_started(tmp_path: Path) -> None:
     assert (told.depth_median, told.depth_max) == (2, 4)
 
 
+def test_a_row_that_starts_as_the_next_is_submitted_waits_no_more(tmp_path: Path) -> None:
+    made = Building()
+    made.launch(0, 20, 30)
+    made.launch(20, 30, 40)
+    assert launches_of(made, tmp_path).depth_max == 0
+
+
 def test_depth_is_of_each_device(tmp_path: Path) -> None:
     made = Building()
     made.launch(0, 20, 30, device=0)
@@ -68,6 +75,15 @@ def test_a_stretch_of_late_short_rows(tmp_path: Path) -> None:
     # The first row has no gap before it; the span is from 10 to 320 us.
     assert told.stretches == (Stretch(0, 20_000, 320_000, 6, 60_000, "train.py:9 loop"),)
     assert told.launch_bound_share == 300 / 310
+
+
+def test_the_line_of_most_rows(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(3): before", 0, 110)
+    made.frame("train.py(9): loop", 120, 500)
+    loop(made, 7)
+    (told,) = launches_of(made, tmp_path).stretches
+    assert told.source == "train.py:9 loop"
 
 
 def test_few_late_rows_are_no_stretch(tmp_path: Path) -> None:
