@@ -107,9 +107,10 @@ def _explanation(found: ProfileChange, style: Style) -> Iterator[str]:
     for seconds, text in lines:
         yield from style.wrapped(figures.printable(text), f"  {seconds:>{width}}{GAP}")
     if told.capped:
+        idle = figures.part(told.capped, told.change, "seconds")
         yield from style.wrapped(
-            f"{figures.part(told.capped, told.change, 'seconds')} of idle time that the profiled calls have and the latency has "
-            "no room for is not counted: the profiler slows the host."
+            f"{idle} of idle time that the profiled calls have and the latency has no room for is not counted: the "
+            "profiler slows the host."
         )
     for note in told.notes:
         yield from style.wrapped(f"{note[:1].upper()}{note[1:]}.")
@@ -138,7 +139,8 @@ def _row(row: RowChange, style: Style) -> str:
 
 def _numbers(row: RowChange, style: Style) -> str:
     """`4 -> 6 calls, 1.20 -> 1.80 ms`; of a synchronisation the host's time in it."""
-    parts = [_both(row, style, lambda side: side.count, "count") + " calls"]
+    calls = _both(row, style, lambda side: side.count, "count")
+    parts = [f"{calls} {'call' if calls == '1' else 'calls'}"]
     if row.what == COPY and (text := _both(row, style, lambda side: side.bytes, "bytes")):
         parts.append(text)
     of = " of the host" if row.what in (SYNC, OPERATOR) else ""

@@ -35,6 +35,10 @@ from .profile_tables import Profiled
 _SMALL = 0.02
 #: In one line: so many parts, which leave at most this share of the change open.
 _IN_LINE, _MOST_OPEN = 3, 0.5
+#: Idle time that goes beyond the latency by more than this share is not sure.
+_OVERSHOOT = 0.1
+#: Seconds below the resolution of any clock: rounding.
+_NOTHING = 1e-12
 _NAME = 60
 
 LATENCY, PROFILED_CALL = "latency", "the profiled call"
@@ -63,9 +67,10 @@ def explain(
     change, of = (busy + (idle or 0.0), PROFILED_CALL) if latency is None else (latency, LATENCY)
     parts = list(_of_device(rows, busy, change))
     counted = 0.0 if idle is None else _with_room(idle, change - busy)
-    capped = (idle or 0.0) - counted
+    capped = _unless_nothing((idle or 0.0) - counted)
     if idle is not None and before.idle is not None and after.idle is not None:
-        sure = _apart(before.idle, after.idle)
+        # What the latency has no room for was the profiler's, and nobody knows how much of the rest was too.
+        sure = _apart(before.idle, after.idle) and abs(capped) <= _OVERSHOOT * abs(counted)
         causes = [] if capped else list(_by_cause(olds, news, counted, sure))
         if counted:
             parts += causes or [Part(counted, _idle_text(counted, rows["syncs"]), IDLE, sure)]
@@ -104,6 +109,10 @@ def _with_room(idle: float, room: float) -> float:
     return math.copysign(min(abs(idle), abs(room)), idle)
 
 
+def _unless_nothing(seconds: float) -> float:
+    return seconds if abs(seconds) > _NOTHING else 0.0
+
+
 def _apart(before: Figure, after: Figure) -> bool:
     """Whether several profiles a side agree that it changed."""
     several = min(len(before.rounds), len(after.rounds)) > 1
@@ -138,8 +147,8 @@ def _of_device(rows: Mapping[str, Sequence[RowChange]], busy: float, change: flo
                 others += row.seconds
         if others:
             yield Part(others, f"the other {name} together", what, sure=False)
-    rest = busy - told
-    if abs(rest) > 1e-12:
+    rest = _unless_nothing(busy - told)
+    if rest:
         yield Part(rest, "fills, rows that were not kept, and streams at work at once", OTHER, sure=False)
 
 
@@ -157,7 +166,7 @@ def _by_cause(olds: Sequence[Profiled], news: Sequence[Profiled], idle: float, s
             source = _source(cause, *sides)
             at = f", {source}" if source else ""
             yield Part(seconds, f"the device idle, {cause}{at}", IDLE, _apart(old, new), source)
-    if abs(left) > 1e-12:
+    if _unless_nothing(left):
         yield Part(left, "the device idle, for other causes", IDLE, sure=False)
 
 
@@ -200,15 +209,11 @@ def _finished(
     large = list(parts)
     kept = [part for part in large if abs(part.seconds) >= _SMALL * abs(change)]
     small = sum(part.seconds for part in large) - sum(part.seconds for part in kept)
-    if abs(small) > 1e-12:
+    if _unless_nothing(small):
         kept.append(Part(small, "small parts together", OTHER, sure=False))
     kept.sort(key=lambda part: (-abs(part.seconds), part.text))
-    unexplained = change - sum(part.seconds for part in kept)
-    if abs(unexplained) < 1e-12:
-        unexplained = 0.0
-    return Explanation(
-        change, of, tuple(kept), unexplained, capped if abs(capped) > 1e-12 else 0.0, tuple(notes)
-    )
+    unexplained = _unless_nothing(change - sum(part.seconds for part in kept))
+    return Explanation(change, of, tuple(kept), unexplained, capped, tuple(notes))
 
 
 # ---- words
@@ -271,7 +276,7 @@ def why(found: ProfileChange, verdict: str | None = None) -> str:
     if found.before.faults or found.after.faults or not told.change:
         return ""
     named = [part for part in told.parts if part.sure and part.what != OTHER][:_IN_LINE]
-    rest = told.change - sum(part.seconds for part in named)
+    rest = _unless_nothing(told.change - sum(part.seconds for part in named))
     if not named or abs(rest) > _MOST_OPEN * abs(told.change):
         return ""
     lines = [f"{figures.part(part.seconds, told.change, 'seconds')} {part.text}" for part in named]
