@@ -1,0 +1,255 @@
+"""From the events of a file to growing columns, a category at a time."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import kinds
+from .arrows import Arrows
+from .columns import Cached, Columns, Numbered, nanoseconds, whole_numbers
+from .model import Ints, Lane
+from .reading import Event
+
+#: What a value of an unexpected type makes of the code that expects another.
+_UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
+_NOTHING: dict[str, Any] = {}
+_CPU = 0
+
+
+class Lanes(dict[tuple[Any, Any], int]):
+    """Numbers of lanes, by device and stream as a row writes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbered: Numbered[Lane] = Numbered()
+
+    def __missing__(self, written: tuple[Any, Any]) -> int:
+        device, stream = written
+        queue = kinds.whole(stream)
+        number = self[written] = self.numbered[
+            Lane(_device_number(device), str(stream) if queue is None else queue)
+        ]
+        return number
+
+
+def _device_number(written: Any) -> int:
+    found = kinds.whole(written)
+    if found is None:  # such as "GPU 0"
+        digits = re.search(r"\d+", str(written))
+        found = int(digits[0]) if digits else -1
+    return found
+
+
+class RowBuilder:
+    """negative: how many rows have a negative duration; unreadable: how many cannot be read for another reason."""
+
+    def __init__(self) -> None:
+        self.names: Numbered[Any] = Numbered()
+        self.lanes = Lanes()
+        self.threads: Numbered[tuple[Any, Any]] = Numbered()
+        self.device = Columns(
+            *(
+                "start",
+                "end",
+                "name",
+                "kind",
+                "lane",
+                "correlation",
+                "external",
+                "bytes",
+                "direction",
+                "shape",
+            )
+        )
+        self.calls = Columns(
+            *("start", "end", "name", "kind", "thread", "correlation", "external", "bytes", "direction")
+        )
+        self.operators = Columns("start", "end", "name", "thread", "external", "shapes", "types")
+        self.frames = Columns("start", "end", "name", "thread")
+        self.spans = Columns("start", "end", "name", "thread")
+        self.memory = Columns(
+            *("start", "thread", "bytes", "address", "on_cpu", "device", "allocated", "reserved")
+        )
+        self.arrows = Arrows()
+        self.thread_names: dict[tuple[Any, Any], str] = {}
+        self.negative = self.unreadable = 0
+        self._call_kinds = Cached(kinds.call_kind)
+        self._put = Cached(self._putter)
+        self._grids: Cached[tuple[str, str], int] = Cached(self._grid)
+
+    def add(self, events: list[Event]) -> None:
+        by_category: defaultdict[Any, list[Event]] = defaultdict(list)
+        try:
+            for event in events:
+                by_category[event.get("cat")].append(event)
+        except TypeError:  # a category that is a list
+            by_category.clear()
+            for event in events:
+                by_category[str(event.get("cat", ""))].append(event)
+        for category, rows in by_category.items():
+            put = self._put[category]
+            if put is not None:
+                self._all_that_can_be_read(put, rows)
+
+    def _all_that_can_be_read(self, put: Callable[[list[Event]], None], rows: list[Event]) -> None:
+        """At once; where that fails, in halves, until what cannot be read stands alone."""
+        try:
+            put(rows)
+        except _UNREADABLE:
+            if len(rows) == 1:
+                self.unreadable += 1
+                return
+            half = len(rows) // 2
+            self._all_that_can_be_read(put, rows[:half])
+            self._all_that_can_be_read(put, rows[half:])
+
+    def _putter(self, category: Any) -> Callable[[list[Event]], None] | None:
+        name = str(category).lower()
+        if name in kinds.DEVICE_KINDS:
+            return lambda rows: self._put_device(rows, kinds.DEVICE_KINDS[name])
+        if name == "runtime" or name.endswith(("_runtime", "_driver")):
+            return self._put_calls
+        return {
+            "cpu_op": self._put_operators,
+            "operator": self._put_operators,
+            "python_function": lambda rows: self._put_named(rows, self.frames),
+            "user_annotation": lambda rows: self._put_named(rows, self.spans),
+            "cpu_instant_event": self._put_memory,
+            "ac2g": self.arrows.add,
+            "async_cpu_to_gpu": self.arrows.add,
+            "none": self._put_thread_names,
+            "": self._put_thread_names,
+        }.get(name)
+
+    def _timed(self, rows: list[Event]) -> tuple[list[Event], Ints, Ints]:
+        """The rows that can have been, with start and end."""
+        if any(row["ph"] != "X" for row in rows):
+            raise ValueError("not a complete event")
+        start, duration = nanoseconds([row["ts"] for row in rows]), nanoseconds([row["dur"] for row in rows])
+        kept = duration >= 0
+        if not kept.all():
+            self.negative += int((~kept).sum())
+            rows = [row for row, one in zip(rows, kept.tolist(), strict=True) if one]
+            start, duration = start[kept], duration[kept]
+        return rows, start, start + duration
+
+    def _put_device(self, rows: list[Event], kind: int) -> None:
+        rows, start, end = self._timed(rows)
+        args = _arguments(rows)
+        correlation = np.asarray(whole_numbers([one.get("correlation", -1) for one in args]), np.int64)
+        first = len(self.device)
+        nothing = [-1] * len(rows)
+        self.device.extend(
+            start,
+            end,
+            self._names(rows),
+            [kind] * len(rows),
+            [
+                self.lanes[one.get("device", row["pid"]), one.get("stream", row["tid"])]
+                for one, row in zip(args, rows, strict=True)
+            ],
+            correlation,
+            _external(args),
+            nothing if kind == kinds.KERNEL else _bytes(args),
+            nothing
+            if kind != kinds.COPY
+            else [
+                kinds.direction(str(row["name"]), one.get("kind"))
+                for one, row in zip(args, rows, strict=True)
+            ],
+            [self._grids[str(one["grid"]), str(one.get("block"))] if "grid" in one else -1 for one in args],
+        )
+        self.arrows.add_rows(first, rows, start, correlation)
+
+    def _put_calls(self, rows: list[Event]) -> None:
+        rows, start, end = self._timed(rows)
+        args = _arguments(rows)
+        call_kinds = [self._call_kinds[row["name"]] for row in rows]
+        bytes_: list[int] | Ints = [-1] * len(rows)
+        direction = [-1] * len(rows)
+        if kinds.COPY_CALL in call_kinds or kinds.FILL_CALL in call_kinds:
+            moving = (kinds.COPY_CALL, kinds.FILL_CALL)
+            bytes_ = np.where(np.isin(call_kinds, moving), _bytes(args), -1)
+            direction = [
+                kinds.api_direction(one.get("kind")) if kind == kinds.COPY_CALL else -1
+                for one, kind in zip(args, call_kinds, strict=True)
+            ]
+        self.calls.extend(
+            start,
+            end,
+            self._names(rows),
+            call_kinds,
+            self._threads(rows),
+            whole_numbers([one.get("correlation", -1) for one in args]),
+            _external(args),
+            bytes_,
+            direction,
+        )
+
+    def _put_operators(self, rows: list[Event]) -> None:
+        rows, start, end = self._timed(rows)
+        args, names = _arguments(rows), self.names
+        shapes = [one.get("Input Dims", one.get("Input dims")) for one in args]
+        types = [one.get("Input type") for one in args]
+        self.operators.extend(
+            start,
+            end,
+            self._names(rows),
+            self._threads(rows),
+            _external(args),
+            [-1 if one is None else names[str(one)] for one in shapes],
+            [-1 if one is None else names[", ".join(map(str, one))] for one in types],
+        )
+
+    def _put_named(self, rows: list[Event], table: Columns) -> None:
+        rows, start, end = self._timed(rows)
+        table.extend(start, end, self._names(rows), self._threads(rows))
+
+    def _put_memory(self, rows: list[Event]) -> None:
+        rows = [row for row in rows if row["name"] == "[memory]"]
+        args = [row["args"] for row in rows]
+        self.memory.extend(
+            nanoseconds([row["ts"] for row in rows]),
+            self._threads(rows),
+            whole_numbers([one["Bytes"] for one in args]),
+            whole_numbers([one.get("Addr", -1) for one in args]),
+            [int(one.get("Device Type") == _CPU) for one in args],
+            whole_numbers([one.get("Device Id", -1) for one in args]),
+            whole_numbers([one.get("Total Allocated", -1) for one in args]),
+            whole_numbers([one.get("Total Reserved", -1) for one in args]),
+        )
+
+    def _put_thread_names(self, rows: list[Event]) -> None:
+        for row in rows:
+            if row.get("ph") == "M" and row.get("name") == "thread_name":
+                self.thread_names[row.get("pid"), row.get("tid")] = str(row["args"]["name"]).strip()
+
+    def _names(self, rows: list[Event]) -> list[int]:
+        return [self.names[row["name"]] for row in rows]
+
+    def _threads(self, rows: list[Event]) -> list[int]:
+        return [self.threads[row["pid"], row["tid"]] for row in rows]
+
+    def _grid(self, sizes: tuple[str, str]) -> int:
+        grid, block = (one.strip("[]()").replace(", ", "x") for one in sizes)
+        return self.names[f"grid {grid} block {block}"]
+
+
+def _arguments(rows: list[Event]) -> list[dict[str, Any]]:
+    return [one if type(one) is dict else _NOTHING for one in [row.get("args") for row in rows]]
+
+
+def _external(args: list[dict[str, Any]]) -> array[int]:
+    return whole_numbers(
+        [one["External id"] if "External id" in one else one.get("external id", -1) for one in args]
+    )
+
+
+def _bytes(args: list[dict[str, Any]]) -> array[int]:
+    return whole_numbers([one.get("bytes", one.get("size", -1)) for one in args])
