@@ -77,22 +77,26 @@ class Calls(Table):
 @dataclass
 class Operators(Table):
     """torch's operators, and the autograd functions around them. shapes, types: into `Trace.names`.
-    parent: row of the operator around it."""
+    parent: row of the operator around it. sequence: autograd's number, the same for a node's forward operator and for
+    its backward one. forward_thread: 0 for forward operators, else autograd's own number of the forward thread."""
 
     name: Ints
     thread: Ints
     external: Ints
     shapes: Ints
     types: Ints
+    sequence: Ints
+    forward_thread: Ints
     parent: Ints
 
 
 @dataclass
 class Frames(Table):
-    """Python functions, `file(line): name`, where stacks were recorded."""
+    """Python functions, `file(line): name`, where stacks were recorded. called_from: the line of its caller."""
 
     name: Ints
     thread: Ints
+    called_from: Ints
 
 
 @dataclass

@@ -70,8 +70,10 @@ class RowBuilder:
         self.calls = Columns(
             *("start", "end", "name", "kind", "thread", "correlation", "external", "bytes", "direction")
         )
-        self.operators = Columns("start", "end", "name", "thread", "external", "shapes", "types")
-        self.frames = Columns("start", "end", "name", "thread")
+        self.operators = Columns(
+            *("start", "end", "name", "thread", "external", "shapes", "types", "sequence", "forward_thread")
+        )
+        self.frames = Columns("start", "end", "name", "thread", "called_from")
         self.spans = Columns("start", "end", "name", "thread")
         self.memory = Columns(
             *("start", "thread", "bytes", "address", "on_cpu", "device", "allocated", "reserved")
@@ -118,8 +120,8 @@ class RowBuilder:
         return {
             "cpu_op": self._put_operators,
             "operator": self._put_operators,
-            "python_function": lambda rows: self._put_named(rows, self.frames),
-            "user_annotation": lambda rows: self._put_named(rows, self.spans),
+            "python_function": self._put_frames,
+            "user_annotation": self._put_spans,
             "cpu_instant_event": self._put_memory,
             "ac2g": self.arrows.add,
             "async_cpu_to_gpu": self.arrows.add,
@@ -205,11 +207,19 @@ class RowBuilder:
             _external(args),
             [-1 if one is None else names[str(one)] for one in shapes],
             [-1 if one is None else names[", ".join(map(str, one))] for one in types],
+            whole_numbers([one.get("Sequence number", -1) for one in args]),
+            whole_numbers([one.get("Fwd thread id", 0) for one in args]),
         )
 
-    def _put_named(self, rows: list[Event], table: Columns) -> None:
+    def _put_frames(self, rows: list[Event]) -> None:
         rows, start, end = self._timed(rows)
-        table.extend(start, end, self._names(rows), self._threads(rows))
+        # Not torch's own argument: whoever profiled may add it (`measure.frame_lines`).
+        lines = whole_numbers([one.get("Caller line", -1) for one in _arguments(rows)])
+        self.frames.extend(start, end, self._names(rows), self._threads(rows), lines)
+
+    def _put_spans(self, rows: list[Event]) -> None:
+        rows, start, end = self._timed(rows)
+        self.spans.extend(start, end, self._names(rows), self._threads(rows))
 
     def _put_memory(self, rows: list[Event]) -> None:
         rows = [row for row in rows if row["name"] == "[memory]"]
