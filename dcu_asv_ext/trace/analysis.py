@@ -10,6 +10,7 @@ from .model import Trace
 
 if TYPE_CHECKING:
     from .activity import Activity
+    from .detectors.scope import Scope
     from .finding import Finding
     from .gaps import Gaps
     from .kernels import KernelRow
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
 
 
 class Analysis:
-    """Of one trace; the parts are described where they are made."""
+    """Of one trace; the parts are described where they are made.
 
-    def __init__(self, trace: Trace) -> None:
+    overhead: how many times as long a profiled step took as one that is not, where that was measured.
+    """
+
+    def __init__(self, trace: Trace, overhead: float | None = None) -> None:
         self.trace = trace
+        self.overhead = overhead
 
     @cached_property
     def totals(self) -> dict[str, Any]:
@@ -82,6 +87,12 @@ class Analysis:
         from .operators import operators
 
         return operators(self)
+
+    @cached_property
+    def scope(self) -> Scope:
+        from .detectors.scope import Scope
+
+        return Scope(self)
 
     @cached_property
     def findings(self) -> Sequence[Finding]:

@@ -1,0 +1,1 @@
+"""One module a family of findings, each with `detect(analysis)`."""
