@@ -27,7 +27,7 @@ def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
     if value is None or math.isnan(value):
         return NOTHING
     if unit == SHARE:
-        return f"{_significant(100 * value, digits, whole=True)} %"
+        return f"{_significant(round(100 * value, 9), digits, whole=True)} %"
     size, name = _prefix(abs(value), unit)
     text = _significant(value / size, digits, whole=unit != "seconds")
     return f"{text} {name}" if name else text
