@@ -74,8 +74,9 @@ def operators(analysis: Analysis, by_shape: bool = False) -> Sequence[OperatorRo
     """By name, or by name and input shapes; the longest on the device first, then on the host.
 
     Agrees with `key_averages` of torch's profiler in calls, in self times, and in the totals of operators that do not
-    call themselves. It differs where torch counts twice: there an operator inside another of the same name adds its
-    time to the total again. torch's rows of kernels, of calls of the runtime and of spans are no operators here.
+    call themselves. Its totals are larger where torch counts twice: an operator inside another of the same name is
+    added again, and a call of the runtime that has no operator is given the kernels of the one that has its number.
+    torch's rows of kernels, of calls of the runtime and of spans are no operators here.
     What runs in no operator is the row `(no operator)`, whose calls and host times are 0: it has none.
     """
     groups = _Groups(OperatorTree(analysis.trace), by_shape)

@@ -139,12 +139,12 @@ def _fusable(analysis: Analysis, rows: Ints) -> Answer:
     if all(_GENERATED.match(name) for name in names):
         return Answer(FUSABLE, NO, "its kernels are made by the compiler already, fused as far as it could.")
     beside, total = _neighbours(analysis, rows)
-    told = f"{beside} of the {total} kernels beside its own on a stream work element by element or reduce"
+    told = f"{beside} of {total} kernels beside its own on a stream are element-wise or reductions"
     if any(_LIBRARY.search(name) for name in names):
-        text = f"it is a kernel of a library, which compilers call as it is; only what follows it may be fused ({told})."
+        text = f"it is a library's, which compilers call as it is; only its neighbours may be fused ({told})."
         return Answer(FUSABLE, PARTLY if beside else NO, text)
     if all(_POINTWISE.search(name) for name in names):
-        text = f"it works element by element or reduces; {told}: torch.compile fuses such neighbours."
+        text = f"it is element-wise or a reduction; {told}: torch.compile fuses such neighbours."
         return Answer(FUSABLE, YES if beside else PARTLY, text)
     return Answer(
         FUSABLE,
@@ -193,8 +193,8 @@ def _reused(tree: OperatorTree, row: OperatorRow, memory: OperatorMemory | None)
     share = float(1 - once.mean())
     kept = int((freed < 0).sum())
     text = (
-        f"of {units.count(len(made), 'output')} {int(once.sum())} are freed after at most one more launch; the median "
-        f"lives through {int(np.median(between))}"
+        f"of {units.count(len(made), 'output')} {int(once.sum())} are freed after at most one more launch; "
+        f"the median lives through {int(np.median(between))}"
         + (f", and {kept} to the end of the trace" if kept else "")
         + (": intermediates, which a fused kernel would not write." if share <= _NEARLY_NONE else ".")
     )
@@ -227,7 +227,7 @@ def _growth(row: OperatorRow, memory: OperatorMemory | None) -> Answer:
         )
     return Answer(
         GROWTH,
-        OPEN,
-        f"a call now allocates up to {units.size(row.peak_bytes)} and leaves {units.size(each)}{of_peak}: it would "
-        "grow only by what the new kernel needs beyond that, or saves for the backward pass.",
+        NO,
+        f"a call now allocates up to {units.size(row.peak_bytes)} and leaves {units.size(each)}{of_peak}: only what "
+        "a new kernel needs beyond that, or saves for a backward pass, would be more.",
     )
