@@ -34,6 +34,7 @@ COMMANDS = {
     ),
     "matrix": ("commands.matrix", "put all that is known of each result into one table, to be read back"),
     "memory": ("commands.memory", "tell where the memory of each function goes, and what would lower it"),
+    "profile": ("commands.profile", "read a trace or profile a benchmark: what costs time, and why"),
     "merge": ("commands.merge", "bring results of several machines into one results folder"),
     "prune": ("commands.prune", "keep the results folder small: compress evidence, thin what is old"),
 }

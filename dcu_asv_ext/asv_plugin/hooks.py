@@ -23,7 +23,7 @@ from asv.results import Results
 from asv.runner import ForkServer, Spawner
 
 from ..evidence.store import evidence_path
-from . import removal, session, sharing, steps, verdicts
+from . import device_profile, removal, session, sharing, steps, verdicts
 from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
@@ -42,6 +42,7 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     ),
     (find, "run_benchmarks", ("benchmarks", "env", "results")),
     (asv_profiling, "run_benchmarks", ("benchmarks", "env", "profile")),
+    (asv_profiling.Profile, "run", ("conf", "benchmark", "gui", "force")),
     (Spawner, "run", ("name", "params_str", "profile_path", "result_file_name", "timeout", "cwd")),
     (ForkServer, "run", ("name", "params_str", "profile_path", "result_file_name", "timeout", "cwd")),
     (Results, "load_data", ("result_dir",)),
@@ -100,6 +101,7 @@ def install() -> None:
         _replace(Results, name, made)
     _replace(ExistingEnvironment, "can_install_project", _can_install_project)
     _replace(find.Find, "run", _find_run)
+    _replace(asv_profiling.Profile, "run", device_profile.profile_run)
     _replace(publish.Publish, "run", _publish_run)
     _replace(compare.Compare, "print_table", partial(verdicts.print_table, _settings))
     _replace(compare, "_is_result_better", verdicts.is_result_better)
@@ -145,6 +147,8 @@ def _run_benchmarks(original: Any) -> Any:
         results = given["results"]
         # `asv profile` keeps no result, so its measurement is none.
         only_profile = given["profile"] and not hasattr(results, "_dcu_folder")
+        if only_profile:
+            device_profile.begin(benchmarks)
         if only_profile or not _has_ours(benchmarks):
             return original(benchmarks, env, *args, **kwargs)
         attributes = dict(given["extra_params"] or {}, quick=bool(given["quick"]))
@@ -226,6 +230,8 @@ def _spawner_run(original: Any) -> Any:
             return original(self, name, parameters, profile_path, result_file_name, seconds, cwd)
 
         if not _RUNS.active or not _RUNS.current().is_ours(name):
+            if profile_path != "None":
+                params_str = device_profile.asked(name, params_str)
             with Watchdog(result_file_name, timeout) as watchdog:
                 output, code = launch(params_str, timeout)
             return output, sharing.TIMEOUT_CODE if watchdog.fired else code

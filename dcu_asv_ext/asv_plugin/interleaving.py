@@ -30,6 +30,7 @@ from asv.results import Results
 
 from ..comparing.model import Round
 from .results import load_config
+from .run_folders import run_folders
 
 #: asv keeps quiet about each benchmark's figure in every round but number 1, which it takes for the last.
 _ROUND = 2
@@ -112,8 +113,8 @@ class Bench:
 
     @property
     def settles_in(self) -> Path:
-        """Where the results of daily runs lie: beside the environments, which nobody commits or publishes."""
-        return Path(self.conf.env_dir).resolve() / "dcu-run"
+        """Where the results of daily runs lie."""
+        return run_folders(self.conf.env_dir)
 
     @property
     def existing(self) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 
-def add_config(parser: argparse.ArgumentParser) -> None:
+def add_config(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="the asv.conf.json (default: the one in this folder)"
     )
 
 
-def add_place(parser: argparse.ArgumentParser, machine: str = " alone (default: of every one)") -> None:
+def add_place(parser: argparse._ActionsContainer, machine: str = " alone (default: of every one)") -> None:
     """--machine and --env, one each. machine: how the help goes on."""
     parser.add_argument("--machine", metavar="NAME", help=f"results of this machine{machine}")
     parser.add_argument(
@@ -50,14 +50,12 @@ def add_no_history(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_repeated(parser: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:
+def add_repeated(parser: argparse._ActionsContainer, option: str, metavar: str, text: str) -> None:
     """An option that may be given several times; its values are a list."""
     parser.add_argument(option, metavar=metavar, action="append", default=[], help=text)
 
 
-def add_json(
-    parser: argparse.ArgumentParser | argparse._MutuallyExclusiveGroup,
-) -> None:
+def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
 
 

@@ -6,18 +6,14 @@ import argparse
 import json
 import math
 import os
-import shutil
 import sys
 
 from ..comparing import as_json, markdown, text
 from ..comparing.model import Report
 from ..comparing.outcome import DEFAULT_FAIL_ON, FAIL_ON, NONE
-from ..comparing.picture import glyphs_for
 from ..comparing.table import Style
 from ..stats.verdicts import EQUIVALENCE, MARGIN
 from .options import add_vary
-
-_WIDTH = 100
 
 
 class OutputError(Exception):
@@ -116,7 +112,5 @@ def _discard() -> None:
 
 
 def style(everything: bool = False) -> Style:
-    """As the terminal is: its width, its encoding, and colour where it is one and NO_COLOR is not set."""
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    width = shutil.get_terminal_size((_WIDTH, 24)).columns
-    return Style(width, glyphs_for(sys.stdout.encoding), colour, everything)
+    """As the terminal is."""
+    return Style.of_terminal(everything)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from ..trace import table_json
 from ..trace.finding import Finding
 from ..trace.model import Trace
+from .profile_choice import Choice
 from .profile_page import Page
 
 _NS = 1e-9
 
 
-def to_json(page: Page) -> dict[str, Any]:
-    """Everything that is told of a profile; counts and times are of the whole trace."""
+def to_json(page: Page, choice: Choice | None = None) -> dict[str, Any]:
+    """Everything that is told of a profile; counts and times are of the whole trace. `tables`: see
+    `trace.table_json.table`."""
+    choice = choice or Choice()
     trace = page.analysis.trace
     rank, size = page.rank or (None, None)
     return {
         "name": page.name,
         "params": dict(page.params),
+        "code": page.code or None,
         "trace": page.trace or None,
         "first_call": page.first,
         "device": page.device or None,
@@ -37,6 +41,9 @@ def to_json(page: Page) -> dict[str, Any]:
         "copies": _copies(page),
         "syncs": _syncs(page),
         "findings": [finding_json(one, trace) for one in page.analysis.findings],
+        "tables": table_json.table(
+            page.analysis, choice.by_shape, page.overhead, choice.selection(choice.top)
+        ),
         "notes": list(page.notes),
     }
 
@@ -138,7 +145,3 @@ def _syncs(page: Page) -> list[dict[str, Any]]:
 
 def _seconds(nanoseconds: int | None) -> float | None:
     return None if nanoseconds is None else nanoseconds * _NS
-
-
-def all_json(pages: Sequence[Page]) -> dict[str, Any]:
-    return {"profiles": [to_json(page) for page in pages]}

@@ -11,6 +11,9 @@ from typing import Any
 
 from ..trace.analysis import Analysis
 from ..trace.loading import load
+from ..trace.model import Trace
+from ..trace.steps import within_steps
+from ..trace.syncs import OWN_SPAN
 from . import figures
 
 _NS = 1e-9
@@ -18,7 +21,8 @@ _NS = 1e-9
 
 @dataclass(frozen=True)
 class Page:
-    """name: as the user knows it. first: of a first call. trace: where the file lies, as it is shown.
+    """name: as the user knows it. code: of what commit or tree it is. first: of a first call. trace: where the file
+    lies, as it is shown.
 
     overhead: median of a profiled call over `latency`, the median without the profiler (seconds); None where the
     trace alone is known. device: what it was measured on, where the trace does not tell. notes: sentences.
@@ -31,6 +35,7 @@ class Page:
     overhead: float | None = None
     latency: float | None = None
     device: str = ""
+    code: str = ""
     notes: Sequence[str] = ()
     params: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,8 +73,10 @@ class Page:
     def devices(self) -> list[str]:
         """`device 0 (AMD Instinct MI210)` of each device that rows ran on."""
         names = _names(self.analysis.trace.header.get("deviceProperties"))
-        found = self.analysis.trace.devices
-        return [f"device {one} ({names[one]})" if one in names else f"device {one}" for one in found]
+        # HIP numbers a chosen card by its place in the machine in one of the two, and from 0 in the other.
+        only = next(iter(names.values())) if len(set(names.values())) == 1 else None
+        shown = {one: names.get(one, only) for one in self.analysis.trace.devices}
+        return [f"device {one} ({name})" if name else f"device {one}" for one, name in shown.items()]
 
 
 def _names(properties: Any) -> dict[int, str]:
@@ -83,7 +90,13 @@ def _names(properties: Any) -> dict[int, str]:
 
 def page_of_file(path: str | os.PathLike[str]) -> Page:
     """Of a trace that somebody made. Raises TraceError."""
-    return Page(os.fspath(path), Analysis(load(path)), os.fspath(path))
+    return Page(os.fspath(path), Analysis(_loaded(path)), os.fspath(path))
+
+
+def _loaded(path: str | os.PathLike[str]) -> Trace:
+    """Of the profile pass of a measurement the profiled calls alone: around them it does what no call does."""
+    trace = load(path)
+    return within_steps(trace) if OWN_SPAN in trace.names else trace
 
 
 def page_of_record(record: Mapping[str, Any], place: Path, first: bool = False) -> Page:
@@ -93,16 +106,17 @@ def page_of_record(record: Mapping[str, Any], place: Path, first: bool = False) 
     shown = ", ".join(f"{name}={value}" for name, value in params.items())
     samples = (record.get("times") or {}).get("latency") or []
     missing = profile.get("missing") or {}
+    overhead = None if first else profile.get("overhead")
     return Page(
         figures.printable(f"{record['benchmark']}({shown})" if shown else str(record["benchmark"])),
-        Analysis(load(place)),
+        Analysis(_loaded(place), overhead),
         os.fspath(place),
         first,
-        None if first else profile.get("overhead"),
+        overhead,
         statistics.median(samples) if samples and not first else None,
         _device(record.get("device") or {}),
-        tuple(str(reason) for name, reason in missing.items() if name == "trace"),
-        params,
+        notes=tuple(str(reason) for name, reason in missing.items() if name == "trace"),
+        params=params,
     )
 
 

@@ -12,6 +12,8 @@ from .table import Style
 _NS = 1e-9
 #: Causes below this share of the idle time are not told one by one.
 _LITTLE = 0.005
+#: Bytes below which a rate says how long a copy takes to start, and nothing of its bandwidth.
+_RATE = 1 << 20
 
 
 def profiled(page: Page) -> str:
@@ -24,7 +26,8 @@ def profiled(page: Page) -> str:
 def head(page: Page, style: Style) -> Iterator[str]:
     """What was profiled, and what is wrong with the trace."""
     what = "the first call of a process" if page.first else _steps(page)
-    yield from style.wrapped(f"{figures.printable(page.name)}: {what}")
+    code = f" of {page.code}" if page.code else ""
+    yield from style.wrapped(figures.printable(f"{page.name}{code}: {what}"))
     for label, text in (("device", _device(page)), ("cost", _cost(page)), ("trace", _trace(page))):
         if text:
             yield from style.wrapped(figures.printable(text), f"  {label:<8}")
@@ -147,7 +150,7 @@ def _copies(page: Page) -> Iterator[tuple[str, str]]:
         if one["bytes"] is None:
             size = f"bytes not known: {found['missing'][f'copies.{direction}.bytes']}"
         else:
-            rate = one["bytes"] / one["seconds"] if one["seconds"] else None
+            rate = one["bytes"] / one["seconds"] if one["seconds"] and one["bytes"] >= _RATE else None
             size = _each(page, one["bytes"], "bytes")
             size += f", {figures.quantity(rate, 'bytes')}/s" if rate else ""
         groups = [group for group in page.analysis.copies if group.direction == direction]

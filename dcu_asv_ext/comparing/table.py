@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ from ..stats.verdicts import IMPROVEMENT, INCONCLUSIVE, NOT_COMPARABLE, REGRESSI
 from . import figures, showing
 from .deciding import FIXED
 from .model import FAILED, Report
-from .picture import UNICODE, Axis, Glyphs, axis_end
+from .picture import UNICODE, Axis, Glyphs, axis_end, glyphs_for
 from .showing import Line
 
 _RED, _GREEN, _YELLOW = "31", "32", "33"
@@ -37,6 +40,13 @@ class Style:
     glyphs: Glyphs = UNICODE
     colour: bool = False
     everything: bool = False
+
+    @classmethod
+    def of_terminal(cls, everything: bool = False) -> Style:
+        """Its width, its encoding, and colour where it is one and NO_COLOR is not set."""
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        width = shutil.get_terminal_size((cls.width, 24)).columns
+        return cls(width, glyphs_for(sys.stdout.encoding), colour, everything)
 
     @property
     def arrow(self) -> str:

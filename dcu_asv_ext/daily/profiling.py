@@ -11,10 +11,10 @@ from typing import Any
 
 from ..asv_plugin.hooks import EXISTING_RANGE
 from ..asv_plugin.interleaving import Bench, Function, Side
+from ..asv_plugin.run_folders import new_folder
 from ..evidence.store import evidence_path, read
 from .choice import choose
 from .experiment import tree_name, working_tree
-from .session import new_folder
 
 #: So many candidates are named where a name means several.
 _NAMED = 12

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..asv_plugin.hooks import EXISTING_RANGE
 from ..asv_plugin.interleaving import Bench, Side
+from ..asv_plugin.run_folders import new_folder
 from ..comparing.figures import count as counted
 from ..comparing.model import Key, ResultSet
 from ..comparing.model import Side as Measured
@@ -21,7 +22,7 @@ from .experiment import Arm, Experiment, ExperimentError
 from .looks import Schedule
 from .loop import Limits, Loop, Outcome
 from .measured import Rule, compare, result_sets
-from .session import Lane, new_folder
+from .session import Lane
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from pathlib import Path
 
 from ..asv_plugin.interleaving import Bench
 from ..asv_plugin.results import Project, ResultsError
+from ..asv_plugin.run_folders import new_folder
 from ..comparing.deciding import HISTORY
 from ..comparing.model import ResultSet
 from ..stats.verdicts import EQUIVALENCE, MARGIN
@@ -19,9 +18,6 @@ from .experiment import Arm, Experiment, parse_variable, prepare
 from .looks import Schedule
 from .loop import Limits, Loop, Outcome
 from .measured import Rule, compare
-
-#: The raw data of so many runs is kept.
-KEPT = 10
 
 _SCHEDULE = Schedule(5, 20)
 
@@ -97,19 +93,6 @@ def _not_set(name: str | None) -> Iterator[None]:
     finally:
         if name is not None and earlier is not None:
             os.environ[name] = earlier
-
-
-def new_folder(root: Path) -> Path:
-    """A new results folder; those of earlier runs go, but for the newest."""
-    root.mkdir(parents=True, exist_ok=True)
-    # Where the environments are not ignored by git, these results still are.
-    (root / ".gitignore").write_text("*\n")
-    earlier = sorted(one for one in root.iterdir() if one.is_dir())
-    for one in earlier[: max(len(earlier) - KEPT + 1, 0)]:
-        shutil.rmtree(one, ignore_errors=True)
-    folder = root / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}"
-    folder.mkdir()
-    return folder
 
 
 def _history(bench: Bench, results_dir: str, experiment: Experiment) -> Sequence[ResultSet]:

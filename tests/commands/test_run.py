@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from dcu_asv_ext import cli
+from dcu_asv_ext.asv_plugin.run_folders import KEPT, new_folder
 from dcu_asv_ext.commands import run
 from dcu_asv_ext.comparing.model import Key, Report, ResultSet, Row, Series, Side
 from dcu_asv_ext.daily import loop, session
 from dcu_asv_ext.daily.looks import Schedule
 from dcu_asv_ext.daily.loop import Outcome
-from dcu_asv_ext.daily.session import Found, Request, new_folder
+from dcu_asv_ext.daily.session import Found, Request
 from dcu_asv_ext.daily.snapshot import SnapshotError
 from dcu_asv_ext.stats.verdicts import INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
 
@@ -198,6 +199,6 @@ def test_the_raw_data_of_the_newest_runs_is_kept(tmp_path: Path, monkeypatch: py
         (root / f"2020-01-01-0000{number:02}-1").mkdir(parents=True)
     made = new_folder(root)
     left = sorted(one.name for one in root.iterdir() if one.is_dir())
-    assert len(left) == session.KEPT and left[-1] == made.name
+    assert len(left) == KEPT and left[-1] == made.name
     assert left[0] == "2020-01-01-000005-1"
     assert (root / ".gitignore").read_text() == "*\n"
