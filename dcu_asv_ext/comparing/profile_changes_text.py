@@ -123,7 +123,7 @@ def _rows(name: str, rows: Sequence[RowChange], style: Style) -> Iterator[str]:
     shown = rows if style.everything else rows[:_MOST]
     for row in shown:
         head = f"  {', '.join(row.words)}{'' if row.sure else '?'}: "
-        yield from style.wrapped(f"{head}{_row(row, style)}", "  ")
+        yield from style.wrapped(figures.printable(_row(row, style)), head)
     if len(shown) < len(rows):
         yield f"  and {len(rows) - len(shown)} more (--all)"
 
@@ -133,7 +133,7 @@ def _row(row: RowChange, style: Style) -> str:
     if row.was:
         name = f"{name} in place of {clipped(row.was)}"
     detail = f" {row.detail}" if row.detail else ""
-    at = f" at {figures.printable(row.source)}" if row.source else ""
+    at = f" at {row.source}" if row.source else ""
     return f"{name}{detail}{at}: {_numbers(row, style)}"
 
 
