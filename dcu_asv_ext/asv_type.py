@@ -107,6 +107,7 @@ class DeviceBenchmark(Benchmark):  # type: ignore[misc]
                 repeat=tuple(repeat) if isinstance(repeat, list) else repeat,
                 quick=quick,
                 batch=info.get("batch") or {},
+                **_about_traces(info),
             ),
             cache_root=Path(root) if root else None,
             user_caches=info.get("user_caches") or {},
@@ -160,6 +161,23 @@ def _extra(sources: list[Any]) -> dict[str, Any]:
     if isinstance(first, type) and first.__name__ == "ExtraBenchmarkAttrs":
         return {name: value for name, value in vars(first).items() if not name.startswith("_")}
     return {}
+
+
+def _about_traces(info: dict[str, Any]) -> dict[str, Any]:
+    """Where traces are kept, and the profile that the parent wants by itself."""
+    from .measure.request import ProfileRequest
+
+    found: dict[str, Any] = {}
+    if info.get("evidence"):
+        found["evidence"] = Path(info["evidence"])
+    if info.get("trace_limit"):
+        found["trace_limit"] = int(info["trace_limit"])
+    asked = info.get("profile")
+    if asked:
+        given: dict[str, Any] = {name: bool(asked.get(name)) for name in ("only", "stacks", "first")}
+        given |= {name: Path(asked[name]) for name in ("trace", "first_trace") if asked.get(name)}
+        found["profile"] = ProfileRequest(**given)
+    return found
 
 
 def _keep(record: Measurement, info: dict[str, Any]) -> None:

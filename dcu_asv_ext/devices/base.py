@@ -177,6 +177,10 @@ class Device(ABC):
         """The allocator's own account of itself, for an out-of-memory record ("" where it has none)."""
         return ""
 
+    def profiled_as(self) -> str:
+        """What torch's profiler calls this kind of device. Raises NotMeasured where it has no rows of one."""
+        raise NotMeasured(f"torch's profiler knows no device of the kind {self.kind}")
+
     def seed(self, value: int) -> None:
         """Seed this device's random generators. The CPU's are seeded by the caller."""
         return
@@ -185,5 +189,5 @@ class Device(ABC):
     def metric_support(self) -> dict[str, str | None]:
         """Metric name -> None where this device measures it, else the reason why not.
 
-        Covers device_time, peak_allocated, peak_reserved, peak_card.
+        Covers device_time, peak_allocated, peak_reserved, peak_card; "profile" stands for all that a profile tells.
         """

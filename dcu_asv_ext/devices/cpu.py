@@ -23,6 +23,7 @@ from .levels import MemoryLevels
 from .torch_cuda import torch_facts
 
 _NO_EVENTS = "the CPU has no device events"
+_NO_ROWS = "the CPU has no device rows"
 _NO_CARD = "the CPU is no card with memory of its own"
 
 
@@ -82,6 +83,9 @@ class Cpu(Device):
     def card_arguments(self) -> tuple[str, ...]:
         return CpuClock(self._root).arguments
 
+    def profiled_as(self) -> str:
+        raise NotMeasured(_NO_ROWS)
+
     def error_kind(self, error: BaseException) -> str | None:
         kind = errors.error_kind(error, self.torch)
         return kind if kind == errors.OUT_OF_MEMORY else None
@@ -92,6 +96,7 @@ class Cpu(Device):
             "peak_allocated": unsupported_reason(self.torch),
             "peak_reserved": RESERVED_REASON,
             "peak_card": _NO_CARD,
+            "profile": _NO_ROWS,
         }
 
     def describe(self) -> dict[str, Any]:

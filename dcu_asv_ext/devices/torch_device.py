@@ -172,6 +172,9 @@ class TorchDevice(Device):
     def _free_and_total(self) -> tuple[int, int]:
         """Bytes, by torch. Raises NotMeasured."""
 
+    def profiled_as(self) -> str:
+        return self.device_type
+
     def error_kind(self, error: BaseException) -> str | None:
         return errors.error_kind(error, self.torch)
 

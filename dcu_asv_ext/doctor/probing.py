@@ -206,8 +206,8 @@ def metric_rows(probe: Probe, skipped: str | None = None) -> list[dict[str, Any]
         reason, condition = None, None
         if support is None:
             measured, reason = None, skipped or "the device could not be asked"
-        elif support.get(metric.name) is not None:
-            measured, reason = False, support[metric.name]
+        elif (unmeasured := support.get(metric.name) or support.get(metric.source)) is not None:
+            measured, reason = False, unmeasured
         elif metric.name in NEEDS_REFERENCE:
             condition = "where a benchmark has a reference"
         elif metric.name in NEEDS_CHECK:

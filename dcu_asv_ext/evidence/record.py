@@ -35,6 +35,9 @@ class Measurement:
     host: what the machine is (stable). state: what it and the card were like before and after (volatile).
     sampled: card readings during the passes. spans: pass -> [begin, end], seconds since the measurement began.
     project: what the commit's own installed project is (`package_size`, bytes).
+    profile: of `steps` calls under torch's profiler, which no sample is taken from: `seconds` of each on the host,
+    `overhead` (how many times as long as a sample of the latency), `trace` (the kept file's name or null), figures of
+    one call (`per_call`) and tables of all of them; see trace/digest.py. Why there is none: `missing`.
     """
 
     benchmark: str
@@ -72,6 +75,7 @@ class Measurement:
     sampled: dict[str, Any] = field(default_factory=dict)
     spans: dict[str, list[float]] = field(default_factory=dict)
     project: dict[str, Any] = field(default_factory=dict)
+    profile: dict[str, Any] = field(default_factory=dict)
     software: dict[str, Any] = field(default_factory=dict)
     switches: dict[str, Any] = field(default_factory=dict)
     input: dict[str, Any] = field(default_factory=dict)
@@ -95,7 +99,7 @@ class Measurement:
 
 _OPTIONAL = frozenset(
     {"work", "parts", "cold", "warm_up", "error", "missing", "dirty", "head"}
-    | {"host", "state", "sampled", "spans", "project"}
+    | {"host", "state", "sampled", "spans", "project", "profile"}
 )
 
 #: What every evidence line has; a line without one of them is not evidence.

@@ -7,7 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..evidence.traces import TRACE_LIMIT_MB
 from .spec import Repeat, Spec
+
+
+@dataclass(frozen=True)
+class ProfileRequest:
+    """A profile that the caller asks for, whether or not the benchmark does.
+
+    only: nothing else is measured but what its overhead is told by. stacks: with Python frames. first: the first call
+    too. trace, first_trace: where the traces are to be written, compressed where the name ends with .gz.
+    """
+
+    only: bool = False
+    stacks: bool = False
+    first: bool = False
+    trace: Path | None = None
+    first_trace: Path | None = None
 
 
 @dataclass
@@ -16,11 +32,15 @@ class Options:
 
     repeat: asv's, or the benchmark's own. quick: one call a pass. batch: pass -> calls per sample, from earlier
     evidence of this benchmark, parameters and machine.
+    evidence: beside which traces are kept, up to `trace_limit` bytes each (None: nowhere).
     """
 
     repeat: Repeat = 0
     quick: bool = False
     batch: Mapping[str, int] = field(default_factory=dict)
+    evidence: Path | None = None
+    trace_limit: int = TRACE_LIMIT_MB << 20
+    profile: ProfileRequest | None = None
 
 
 @dataclass

@@ -47,7 +47,8 @@ def measure(request: Request, device: Device | None = None) -> Measured:
     run = Run(spec, device, request.options, record, ()) if device is not None else None
     error: BaseException | None = None
     try:
-        if "process_wall" in spec.metrics:
+        asked = request.options.profile
+        if "process_wall" in spec.metrics and not (asked is not None and asked.only):
             _whole_process(request, record)
             # It may have filled the user's caches: whether they were empty is asked after it.
             cache.look_again()
@@ -96,7 +97,7 @@ def _new_record(request: Request) -> Measurement:
 
 
 def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
-    from . import alive, facts, growth, judging, memory, passes
+    from . import alive, facts, growth, judging, memory, passes, profiling
     from .checksum import checksum
 
     spec, record, device = run.spec, run.record, run.device
@@ -118,10 +119,14 @@ def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
     record.switches = facts.switches() | {"quick": run.options.quick}
     watched = not spec.mutates and spec.reset is None
     before = checksum(_values(run.sets)) if watched else ()
+    profiling.first_call(run)
     watch.during("cold", passes.cold, run)
     # Right after the first call too: a second one may undo what it did.
     modified = watched and checksum(_values(run.sets)) != before
     watch.during("warm_up", passes.warm, run)
+    if run.options.profile is not None and run.options.profile.only:
+        _profile_alone(run)
+        return
     watch.during("memory", memory.memory, run)
     watch.during("alive", alive.alive, run)
     watch.during("latency", passes.latency, run)
@@ -132,6 +137,16 @@ def _measure_on(run: Run, request: Request, watch: CardWatch) -> None:
         judging.inputs_modified(run)
     elif spec.reference is not None or spec.check is not None:
         judging.correctness(run, request.params)
+    watch.during("profile", profiling.profile, run)
+
+
+def _profile_alone(run: Run) -> None:
+    """Latency samples without anything in them but the call, to say what the profiler adds; then the profile."""
+    from . import passes, profiling
+
+    passes.latency(run)
+    profiling.profile(run)
+    profiling.leave_out(run)
 
 
 def _values(sets: Sequence[CallArguments]) -> list[Any]:
