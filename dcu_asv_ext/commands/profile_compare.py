@@ -87,7 +87,8 @@ def _of_files(before: str, after: str) -> ProfileChange:
             raise WrongUse(str(fault)) from fault
         if page.nothing:
             raise NothingComparable(page.nothing)
-        records.append(as_record(digest(page.analysis, max(page.steps, 1)), path))
+        steps = max(page.steps, 1)
+        records.append(as_record(digest(page.analysis, steps), steps, path))
     try:
         return compare_profiles(records[:1], records[1:])
     except ProfilesDiffer as fault:

@@ -81,7 +81,8 @@ def _together(sets: Sequence[ResultSet]) -> dict[Place, list[Record]]:
     return found
 
 
-def as_record(digest: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+def as_record(digest: Mapping[str, Any], steps: int, name: str = "") -> dict[str, Any]:
     """What was read from a trace file (trace/digest.py) as `compare_profiles` takes a measurement: there are no
-    latency samples."""
-    return {"benchmark": name, "params": {}, "metrics": [], "profile": dict(digest)}
+    latency samples. steps: calls that the digest is of."""
+    profile = {"steps": steps, **digest}
+    return {"benchmark": name, "params": {}, "metrics": [], "profile": profile}
