@@ -10,12 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .columns import Numbered
+from .forward import forward_operators
 from .model import Ints, Trace
+from .nested import Nested
 
 _FRAME = re.compile(r"(.+)\((\d+)\): (.+)", re.DOTALL)
 #: Libraries whose own lines tell nobody what to change; the line that called them does.
 _LIBRARIES = frozenset({"torch", "triton", "asv", "asv_runner", "dcu_asv_ext"})
 _STANDARD = frozenset(sys.stdlib_module_names)
+_LINE = re.compile(r":\d+ ")
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/")
 _OF_PYTHON = re.compile(r".*/lib(?:64)?/python3\.\d+/(?!(?:site|dist)-packages/)")
 _GENERATED = ("<frozen ", "<string>", "<eval_with_key>", "<__array_function__")
@@ -25,31 +28,32 @@ _PROFILER = ("torch/profiler/", "torch/autograd/profiler.py")
 class Sources:
     """Lines of code as `file.py:12 function`, from the Python frames of a trace; all empty where it has none.
 
-    Kineto names a frame by the line on which its function begins (only a function that was running when the
-    profiler started has the line where it then was), so the line says which function, not which of its statements.
+    The line is that of the statement, where the trace says from which line a function called the next one
+    (`Frames.called_from`; Kineto writes only the line on which a function begins, or, of one that was running when
+    the profiler started, where it then was). Arithmetic on tensors calls no function that Python tells of: there,
+    and in all other traces, the line is the one on which the function begins.
     """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self._texts: Numbered[str] = Numbered()
-        self._threads: dict[int, _Nested] = {}
-        self._text_of_name = np.full(max(len(trace.names), 1), -1, np.int64)
         self._texts.number("")
+        self._threads: dict[int, _Lines] = {}
+        self._of_name: Ints = np.zeros(len(trace.names), np.int64)
         for name in np.unique(trace.frames.name).tolist():
-            text = _user_line(trace.names[name])
-            if text:
-                self._text_of_name[name] = self._texts.number(text)
+            self._of_name[name] = self._texts.number(_user_line(trace.names[name]))
 
     def of(self, thread: Ints, time: Ints) -> list[str]:
         """The innermost frame of user code around each (thread, time); "" where there is none."""
         return self.texts(self.numbers(thread, time))
 
     def of_calls(self, rows: Ints) -> list[str]:
-        """Of rows of `Trace.calls`."""
+        """Of rows of `Trace.calls`. Of a call that a backward pass made on a thread without code of the user: the
+        line of its forward operator, where autograd's numbers say surely which that was."""
         return self.texts(self.numbers_of_calls(rows))
 
     def of_operators(self, rows: Ints) -> list[str]:
-        """Of rows of `Trace.operators`."""
+        """Of rows of `Trace.operators`, as `of_calls`."""
         return self.texts(self.numbers_of_operators(rows))
 
     def texts(self, numbers: Ints) -> list[str]:
@@ -58,86 +62,93 @@ class Sources:
     def numbers(self, thread: Ints, time: Ints) -> Ints:
         """As `of`, as numbers that `texts` knows: equal for equal lines, 0 for none."""
         found = np.zeros(len(time), np.int64)
-        if not len(self.trace.frames):
-            return found
-        for one in np.unique(thread).tolist():
-            asked = np.flatnonzero(thread == one)
-            frames = self._of_thread(one)
-            row = frames.innermost(time[asked])
-            found[asked] = np.where(
-                row >= 0, frames.values[np.maximum(row, 0)] if len(frames.values) else 0, 0
-            )
+        if len(self.trace.frames):
+            for one in np.unique(thread).tolist():
+                asked = np.flatnonzero(thread == one)
+                found[asked] = self._lines_of(one).at(time[asked])
         return found
 
     def numbers_of_calls(self, rows: Ints) -> Ints:
         """Rows below 0 have no line."""
         calls = self.trace.calls
-        return self._where_told(rows, calls.thread, calls.start)
+        found = np.zeros(len(rows), np.int64)
+        told = np.flatnonzero(rows >= 0)
+        found[told] = self.numbers(calls.thread[rows[told]], calls.start[rows[told]])
+        told = told[found[told] == 0]
+        found[told] = self._of_forward(calls.operator[rows[told]])
+        return found
 
     def numbers_of_operators(self, rows: Ints) -> Ints:
         operators = self.trace.operators
-        return self._where_told(rows, operators.thread, operators.start)
-
-    def _where_told(self, rows: Ints, thread: Ints, start: Ints) -> Ints:
         found = np.zeros(len(rows), np.int64)
-        told = rows >= 0
-        found[told] = self.numbers(thread[rows[told]], start[rows[told]])
+        told = np.flatnonzero(rows >= 0)
+        found[told] = self.numbers(operators.thread[rows[told]], operators.start[rows[told]])
+        told = told[found[told] == 0]
+        found[told] = self._of_forward(rows[told])
         return found
 
-    def _of_thread(self, thread: int) -> _Nested:
+    def _of_forward(self, operators: Ints) -> Ints:
+        found = np.zeros(len(operators), np.int64)
+        if len(self.trace.frames):
+            table = self.trace.operators
+            forward = forward_operators(self.trace, operators)
+            told = np.flatnonzero(forward >= 0)
+            found[told] = self.numbers(table.thread[forward[told]], table.start[forward[told]])
+        return found
+
+    def _lines_of(self, thread: int) -> _Lines:
         found = self._threads.get(thread)
         if found is None:
-            frames = self.trace.frames
-            values = self._text_of_name[frames.name]
-            chosen = (frames.thread == thread) & (values >= 0)
-            found = _Nested(frames.start[chosen], frames.end[chosen], values[chosen])
-            self._threads[thread] = found
+            found = self._threads[thread] = _Lines(self.trace, thread, self._of_name, self._texts)
         return found
 
     def in_profiler(self, rows: Ints) -> npt.NDArray[np.bool_]:
         """Mask of the rows of `Trace.calls` that the profiler's own Python code made."""
-        frames, calls = self.trace.frames, self.trace.calls
+        frames, calls, names = self.trace.frames, self.trace.calls, self.trace.names
         found = np.zeros(len(rows), np.bool_)
-        names = [
-            name for name in np.unique(frames.name).tolist() if self.trace.names[name].startswith(_PROFILER)
-        ]
-        mine = np.isin(frames.name, names)
+        own = [name for name in np.unique(frames.name).tolist() if names[name].startswith(_PROFILER)]
+        mine = np.isin(frames.name, own)
         for thread in np.unique(frames.thread[mine]).tolist():
             chosen = mine & (frames.thread == thread)
-            nested = _Nested(frames.start[chosen], frames.end[chosen], frames.name[chosen])
+            nested = Nested(frames.start[chosen], frames.end[chosen])
             asked = np.flatnonzero(calls.thread[rows] == thread)
             found[asked] = nested.innermost(calls.start[rows[asked]]) >= 0
         return found
 
 
-class _Nested:
-    """Nested stretches of one thread, each with a value."""
+class _Lines:
+    """Lines of user code on one thread, as numbers of `texts`."""
 
-    def __init__(self, start: Ints, end: Ints, values: Ints) -> None:
-        order = np.lexsort((-end, start))  # of equal starts the longer is outside
-        self.start, self.end, self.values = start[order], end[order], values[order]
-        self.parent = self._parents()
+    def __init__(self, trace: Trace, thread: int, of_name: Ints, texts: Numbered[str]) -> None:
+        frames = trace.frames
+        self._texts = texts
+        chosen = np.flatnonzero(frames.thread == thread)
+        if (frames.called_from[chosen] < 0).all():
+            chosen = chosen[of_name[frames.name[chosen]] > 0]  # nothing to learn from any other
+        self._nested = Nested(frames.start[chosen], frames.end[chosen])
+        rows = chosen[self._nested.rows]
+        self._line, self._called_from = of_name[frames.name[rows]], frames.called_from[rows]
 
-    def _parents(self) -> Ints:
-        parent: list[int] = []
-        around: list[int] = []
-        ends = self.end.tolist()
-        for row, end in enumerate(ends):
-            while around and ends[around[-1]] < end:
-                around.pop()
-            parent.append(around[-1] if around else -1)
-            around.append(row)
-        return np.array(parent, np.int64)
-
-    def innermost(self, time: Ints) -> Ints:
-        """Row around each time, -1 where none."""
-        row = np.searchsorted(self.start, time, side="right") - 1
+    def at(self, time: Ints) -> Ints:
+        place = self._nested.innermost(time)
+        inside = np.full(len(place), -1, np.int64)  # the frame that the user's function called
         while True:
-            over = np.flatnonzero(row >= 0)
-            over = over[self.end[row[over]] < time[over]]
-            if not len(over):
-                return row
-            row[over] = self.parent[row[over]]
+            others = np.flatnonzero(place >= 0)
+            others = others[self._line[place[others]] == 0]
+            if not len(others):
+                break
+            inside[others] = place[others]
+            place[others] = self._nested.parent[place[others]]
+        found = np.zeros(len(place), np.int64)
+        some = np.flatnonzero(place >= 0)
+        found[some] = self._line[place[some]]
+        some = some[inside[some] >= 0]
+        called_from = self._called_from[inside[some]]
+        for line, at in {*zip(found[some].tolist(), called_from.tolist(), strict=True)}:
+            if at >= 0:
+                text = _LINE.sub(f":{at} ", self._texts.all[line], count=1)
+                found[some[(found[some] == line) & (called_from == at)]] = self._texts.number(text)
+        return found
 
 
 @lru_cache(maxsize=1 << 16)

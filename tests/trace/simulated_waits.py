@@ -1,7 +1,7 @@
 """Run in a process of its own: `simulated_waits.py FORM`, FORM "sim" or "cuda".
 
-Profiles `step` on the simulated device, with stacks, and prints what the trace says about its waits. The costs of
-kernels are programmed.
+Profiles `step` on the simulated device, with stacks, and prints what the trace says about its waits: as torch
+writes it, and with the calling lines added. The costs of kernels are programmed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ FORM = sys.argv[1]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "simulated_device"))
 simulated = importlib.import_module({"sim": "sim_backend", "cuda": "fake_cuda"}[FORM])
 
+import numpy as np  # noqa: E402
 import torch  # noqa: E402  the "cuda" form has to come before it
 from torch.autograd.profiler import record_function  # noqa: E402
 from torch.profiler import ProfilerActivity, profile  # noqa: E402
 
+from dcu_asv_ext.measure.frame_lines import CallingLines  # noqa: E402
 from dcu_asv_ext.trace.analysis import Analysis  # noqa: E402
 from dcu_asv_ext.trace.loading import load  # noqa: E402
 
@@ -34,6 +36,7 @@ simulated.set_cost("*", 2_000_000)
 device = torch.device(FORM)
 rows = torch.ones(64, 64, device=device)
 host = torch.ones(64, 64)
+weight = torch.ones(64, 64, device=device, requires_grad=True)
 
 
 def reads_a_value() -> float:
@@ -56,14 +59,20 @@ def submits_late() -> None:
         rows.mul(2)
 
 
+def forward_pass() -> torch.Tensor:
+    return torch.mm(rows, weight).sum()
+
+
 def step() -> None:
+    forward_pass().backward()
     reads_a_value()
     sends_a_batch()
     submits_late()
     submits_ahead()
 
 
-def profiled() -> Analysis:
+def profiled() -> tuple[Analysis, Analysis]:
+    """As torch writes it, and with lines."""
     for _ in range(2):
         step()
     torch.accelerator.synchronize()
@@ -76,23 +85,31 @@ def profiled() -> Analysis:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))
-        return Analysis(load(path))
+        plain = load(path)
+        assert profiler.profiler is not None
+        lines = CallingLines(profiler.profiler.kineto_results)
+        written = json.loads(path.read_text())
+        for event in written["traceEvents"]:
+            lines.tell(event, written["baseTimeNanoseconds"])
+        path.write_text(json.dumps(written))
+        return Analysis(plain), Analysis(load(path))
 
 
 def facts(analysis: Analysis) -> dict[str, Any]:
+    names = np.array(analysis.trace.names)[analysis.trace.operators.name]
     return {
-        "steps": STEPS,
-        "lines": {
-            one.__name__: f"simulated_waits.py:{one.__code__.co_firstlineno} {one.__name__}"
-            for one in (reads_a_value, sends_a_batch, submits_ahead, submits_late)
-        },
         "idle": sum(one.idle_time for one in analysis.activities),
         "gaps": [asdict(one) for one in analysis.gaps],
         "launches": asdict(analysis.launches),
         "copies": [asdict(one) for one in analysis.copies],
         "syncs": [asdict(one) for one in analysis.syncs],
+        "backward": analysis.sources.of_operators(np.flatnonzero(names == "MmBackward0")),
     }
 
 
 if __name__ == "__main__":
-    print(json.dumps(facts(profiled())))
+    plain, with_lines = profiled()
+    functions = (reads_a_value, sends_a_batch, submits_ahead, submits_late, forward_pass)
+    begins = {one.__name__: one.__code__.co_firstlineno for one in functions}
+    told = {"steps": STEPS, "begins": begins, **facts(plain), "with_lines": facts(with_lines)}
+    print(json.dumps(told))

@@ -107,6 +107,98 @@ def test_of_calls_and_operators(tmp_path: Path) -> None:
     assert sources.of_operators(np.array([1, 0, -1])) == ["", "train.py:3 step", ""]
 
 
+def test_the_line_of_the_statement_where_the_trace_has_it(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(3): <module>", 0, 100, **{"Caller line": 0})
+    made.frame("train.py(10): step", 10, 60, **{"Caller line": 30})
+    made.frame("torch/nn/modules/module.py(1755): _call_impl", 20, 30, **{"Caller line": 12})
+    made.frame("<built-in function linear>", 22, 28, **{"Caller line": 116})
+    made.frame("<built-in method item of Tensor object at 0x7f2b39c9a710>", 40, 50, **{"Caller line": 14})
+    told = at(made, tmp_path, (MAIN, 15), (MAIN, 21), (MAIN, 25), (MAIN, 45), (MAIN, 80))
+    assert told == [
+        "train.py:10 step",  # nothing tells where in it
+        "train.py:12 step",
+        "train.py:12 step",
+        "train.py:14 step",
+        "train.py:3 <module>",
+    ]
+
+
+def test_lines_of_two_functions_in_the_same_place(tmp_path: Path) -> None:
+    """The line that one has may be that on which the other begins."""
+    made = Building()
+    made.frame("train.py(10): step", 0, 50)
+    made.frame("<built-in function linear>", 10, 20, **{"Caller line": 12})
+    made.frame("train.py(12): step", 60, 90)
+    made.frame("<built-in function linear>", 70, 80, **{"Caller line": 15})
+    told = at(made, tmp_path, (MAIN, 5), (MAIN, 15), (MAIN, 65), (MAIN, 75))
+    assert told == ["train.py:10 step", "train.py:12 step", "train.py:12 step", "train.py:15 step"]
+
+
+def backward(made: Building, sequence: int | None, forward_thread: int | None = 1) -> Building:
+    """A kernel launched by a backward pass on a thread of its own."""
+    told = {"Sequence number": sequence, "Fwd thread id": forward_thread} if sequence is not None else {}
+    made.operator("autograd::engine::evaluate_function: MmBackward0", 100, 150, 200, **told)
+    made.operator("MmBackward0", 101, 149, 200, **told)
+    made.operator("aten::mm", 102, 148, 200)
+    made.launch(110, 120, 130, thread=200)
+    return made
+
+
+def forward(*lines: tuple[int, int, int]) -> Building:
+    """Operators at (time, sequence, thread), each in a function that begins on line `time`."""
+    made = Building()
+    for time, sequence, thread in lines:
+        made.frame(f"train.py({time}): f", time, time + 9, thread)
+        made.operator(
+            "aten::mm", time + 1, time + 8, thread, **{"Sequence number": sequence, "Fwd thread id": 0}
+        )
+    return made
+
+
+def backward_line(made: Building, folder: Path) -> str:
+    analysis = made.analysis(folder)
+    (line,) = analysis.sources.of_calls(np.array([0]))
+    trace = analysis.trace
+    inner = np.flatnonzero(trace.operators.start == 102_000)
+    assert analysis.sources.of_operators(inner) == [line]
+    return line
+
+
+def test_a_backward_pass_has_the_line_of_its_forward_operator(tmp_path: Path) -> None:
+    made = forward((10, 6, MAIN), (20, 7, MAIN), (30, 7, MAIN), (40, 8, MAIN))
+    assert backward_line(backward(made, 7), tmp_path) == "train.py:30 f"
+
+
+@pytest.mark.parametrize(
+    ("lines", "sequence", "forward_thread"),
+    [
+        ([(10, 6, MAIN), (20, 8, MAIN)], 7, 1),
+        ([(10, 7, MAIN), (20, 7, 300)], 7, 1),
+        ([(170, 7, MAIN)], 7, 1),
+        ([(10, 7, MAIN)], None, None),
+        ([(10, 7, MAIN)], 7, 0),
+    ],
+    ids=[
+        "no such number",
+        "two forward threads",
+        "after the backward pass",
+        "no number",
+        "not a backward pass",
+    ],
+)
+def test_a_backward_pass_whose_forward_operator_is_not_sure(
+    tmp_path: Path, lines: list[tuple[int, int, int]], sequence: int | None, forward_thread: int | None
+) -> None:
+    assert backward_line(backward(forward(*lines), sequence, forward_thread), tmp_path) == ""
+
+
+def test_code_of_the_user_inside_a_backward_pass(tmp_path: Path) -> None:
+    made = backward(forward((10, 7, MAIN)), 7)
+    made.frame("train.py(50): backward", 101, 149, 200)
+    assert backward_line(made, tmp_path) == "train.py:50 backward"
+
+
 def test_a_trace_without_stacks_has_no_lines(tmp_path: Path) -> None:
     made = Building()
     made.launch(14, 20, 30)
