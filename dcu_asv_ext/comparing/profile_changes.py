@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
+from ..trace.kinds import api
 from .profile_explaining import explain
 from .profile_model import (
     ADDED,
@@ -179,8 +180,9 @@ def _of(tables: Sequence[Table], key: RowKey | None) -> RowSide | None:
 
 
 def _pairs(name: str, olds: Sequence[Table], news: Sequence[Table]) -> list[_Both]:
-    """Rows of the same key; then what is the same but for a line number or a launch shape; then, of kernels, what
-    replaced another: the same name but for its tuning, from the same operators, and called as often."""
+    """Rows of the same key; then what is the same but for a line number, a launch shape or the runtime's prefix;
+    then, of kernels, what replaced another: from the same operators, called as often, and with the same name but for its
+    tuning, or the only one of its operators on both sides."""
     old = {key: None for table in olds for key in table}
     new = {key: None for table in news for key in table}
     pairs = [_Both(key, key) for key in old if key in new]
@@ -188,14 +190,12 @@ def _pairs(name: str, olds: Sequence[Table], news: Sequence[Table]) -> list[_Bot
     looser: list[Callable[[RowKey], Any]] = [lambda key: (key.name, key.detail, place(key.source))]
     if name == "kernels":
         looser.append(lambda key: key.name)
+    if name == "syncs":
+        looser.append(lambda key: (api(key.name), key.detail, place(key.source)))
     for alike in looser:
         pairs += _taken(lone, alike)
     if name == "kernels":
-        figures = {id(lone[0]): olds, id(lone[1]): news}
-        pairs += [
-            _Both(one, other, replaced=True)
-            for one, other in _replaced(lone, figures[id(lone[0])], figures[id(lone[1])])
-        ]
+        pairs += [_Both(one, other, replaced=True) for one, other in _replaced(lone, olds, news)]
     return [
         *pairs,
         *(_Both(key, None) for key in lone[0]),
@@ -221,26 +221,41 @@ def _taken(lone: tuple[list[RowKey], list[RowKey]], alike: Callable[[RowKey], An
 def _replaced(
     lone: tuple[list[RowKey], list[RowKey]], olds: Sequence[Table], news: Sequence[Table]
 ) -> list[tuple[RowKey, RowKey]]:
+    """Taken out of `lone`."""
+    about = [
+        {key: (_count(tables, key), _operators(tables, key)) for key in keys if key.name != REST}
+        for keys, tables in zip(lone, (olds, news), strict=True)
+    ]
     found = []
-    for key in list(lone[0]):
-        for other in lone[1]:
-            if stem(key.name) == stem(other.name) and _may_replace(key, other, olds, news):
-                found.append((key, other))
-                lone[0].remove(key)
-                lone[1].remove(other)
+
+    def take(key: RowKey, other: RowKey) -> None:
+        found.append((key, other))
+        for side, one in enumerate((key, other)):
+            lone[side].remove(one)
+            del about[side][one]
+
+    for key, (count, operators) in list(about[0].items()):
+        for other, (its, others) in about[1].items():
+            same = operators == others or not operators or not others
+            if stem(key.name) == stem(other.name) and count == its and same:
+                take(key, other)
                 break
+    for key, of in list(about[0].items()):
+        mine = [one for one, each in about[0].items() if each == of]
+        theirs = [one for one, each in about[1].items() if each == of]
+        if of[1] and len(mine) == len(theirs) == 1:
+            take(key, theirs[0])
     return found
 
 
-def _may_replace(key: RowKey, other: RowKey, olds: Sequence[Table], news: Sequence[Table]) -> bool:
-    old, new = _of(olds, key), _of(news, other)
-    assert old is not None and new is not None
-    operators = [
-        frozenset(name for table in tables if one in table for name in table[one].operators)
-        for one, tables in ((key, olds), (other, news))
-    ]
-    same = operators[0] == operators[1] or not all(operators)
-    return REST not in (key.name, other.name) and same and old.count.value == new.count.value
+def _count(tables: Sequence[Table], key: RowKey) -> float:
+    side = _of(tables, key)
+    assert side is not None
+    return side.count.value
+
+
+def _operators(tables: Sequence[Table], key: RowKey) -> frozenset[str]:
+    return frozenset(name for table in tables if key in table for name in table[key].operators)
 
 
 # ---- what became of a row

@@ -11,6 +11,8 @@ from .table import GAP, Style
 
 #: So many rows of a kind are shown, the others counted.
 _MOST = 12
+#: So many parts of an explanation, likewise.
+_PARTS = 8
 #: What is told of a call besides its time, where it is known on a side and differs.
 _FIGURES = (
     ("kernel_count", "kernels", "count"),
@@ -102,6 +104,10 @@ def _explanation(found: ProfileChange, style: Style) -> Iterator[str]:
         (figures.part(part.seconds, told.change, "seconds"), part.text + ("" if part.sure else " (not sure)"))
         for part in told.parts
     ]
+    if len(lines) > _PARTS and not style.everything:
+        rest = sum(part.seconds for part in told.parts[_PARTS:])
+        more = f"{len(lines) - _PARTS} more parts together (--all)"
+        lines[_PARTS:] = [(figures.part(rest, told.change, "seconds"), more)]
     lines.append((figures.part(told.unexplained, told.change, "seconds"), "unexplained"))
     width = max(len(text) for text, _ in lines)
     for seconds, text in lines:

@@ -119,6 +119,16 @@ class TestKernels:
         sides[1]["kernels"][0][4] = ["aten::mm"]
         assert words(changed(*sides).kernels) == {new: (REPLACED,)}
 
+    def test_the_only_one_of_its_operators_is_replaced_by_any_other(self) -> None:
+        sides = [profile(((name, "a", 2, 1e-3), RELU)) for name in ("rocblas_gemm", "my_gemm")]
+        assert words(changed(*sides).kernels) == {"my_gemm": (ADDED,), "rocblas_gemm": (GONE,)}
+        for one in sides:
+            one["kernels"][0].append(["aten::mm"])
+        row = only(changed(*sides).kernels)
+        assert (row.name, row.was, row.words) == ("my_gemm", "rocblas_gemm", (REPLACED,))
+        sides[1]["kernels"].append(["another", "a", 20, 1e-3, ["aten::mm"]])
+        assert REPLACED not in [word for row in changed(*sides).kernels for word in row.words]
+
     def test_what_may_only_be_too_short_to_be_kept_is_not_surely_new(self) -> None:
         rest: Kernel = ("(rest)", "", 50, 1e-4)
         row = only(changed(profile((GEMM, rest)), profile((GEMM, RELU, rest))).kernels)
@@ -155,6 +165,12 @@ class TestCopiesAndSyncs:
         sides = [
             profile(syncs=(("stream", "hipStreamSynchronize", 1, 1e-3, f"model.py:{line} forward"),))
             for line in (12, 40)
+        ]
+        assert not changed(*sides).rows
+
+    def test_the_prefix_of_the_runtime_is_none_of_a_waits_name(self) -> None:
+        sides = [
+            profile(syncs=(("stream", f"{one}StreamSynchronize", 1, 1e-3, ""),)) for one in ("hip", "cuda")
         ]
         assert not changed(*sides).rows
 

@@ -74,6 +74,8 @@ def test_many_rows_are_counted() -> None:
     after = profile((GEMM, *((f"k{number}", "1", 1, 1e-4) for number in range(20))))
     found = compare_profiles(thrice(profile((GEMM,))), thrice(after))
     assert "  and 8 more (--all)" in render(found, STYLE)
+    many = compare_profiles(thrice(profile((GEMM,))), thrice(after, 5e-3))
+    assert "+1.20 ms  12 more parts together (--all)" in render(many, STYLE)
     assert "more (--all)" not in render(found, Style(120, ASCII, everything=True))
 
 
