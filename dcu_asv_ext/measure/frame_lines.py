@@ -6,7 +6,7 @@ trace only the line on which the function itself begins. The event tree of the p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 #: The argument of a `python_function` row that holds it; `trace` reads it.
@@ -20,14 +20,14 @@ class CallingLines:
         tree = getattr(results, "experimental_event_tree", None)  # torch 1.12 and later
         self._lines = dict(_lines(tree())) if tree is not None else {}
 
-    def tell(self, event: dict[str, Any], base: int) -> None:
+    def tell(self, event: dict[str, Any], header: Mapping[str, Any]) -> None:
         """Give a row of the profile's Chrome trace its line, if it is a Python function's.
 
-        base: the file's `baseTimeNanoseconds`.
+        header: what the file tells beside its rows: their times count from its `baseTimeNanoseconds`.
         """
         if event.get("cat") != "python_function":
             return
-        start = base + round(event["ts"] * 1000)
+        start = header.get("baseTimeNanoseconds", 0) + round(event["ts"] * 1000)
         for time in (start, start - 1, start + 1):  # so many microseconds have no exact float
             line = self._lines.get((time, event["name"]))
             if line is not None:

@@ -23,6 +23,7 @@ from ..devices.places import short_path
 from ..trace import TraceError, load
 from ..trace.cleaning import clean
 from ..trace.syncs import OWN_SPAN
+from .frame_lines import CallingLines
 from .sampling import collect_young, collector_off
 
 STEP = "ProfilerStep#"
@@ -69,12 +70,12 @@ def record_trace(
         rehearsal = _rehearse(device, call, reset, raw, stacks, first)
         count = steps or _how_many(rehearsal.seconds[0], rehearsal.bytes, turn)
         seconds: list[float] = []
-        with _profiled(device, stacks, raw, None if first else _once(call, reset)):
+        with _profiled(device, stacks, raw, None if first else _once(call, reset)) as profiler:
             for number in range(count):
                 seconds.append(_step(device, call, reset, number))
                 collect_young()
         size = _checked_size(raw)
-        _write(raw, path)
+        _write(raw, path, profiler.lines)
     return Recording(seconds, rehearsal.device_seen, size)
 
 
@@ -141,7 +142,7 @@ def _rehearse(
 @contextmanager
 def _profiled(
     device: Device, stacks: bool, raw: Path, before: Callable[[], None] | None = None
-) -> Iterator[None]:
+) -> Iterator[_Profiler]:
     """What runs inside is recorded into `raw`. before: runs with the tracer ready and nothing recorded yet, as in the
     warm-up of torch.profiler's schedule. What was submitted until then is done when the recording begins.
     """
@@ -153,7 +154,7 @@ def _profiled(
             before()
         device.synchronize()
         profiler.start()
-        yield
+        yield profiler
         device.synchronize()
     except BaseException:
         # The fault of the call is what counts, but a profiler that goes on would spoil the next one.
@@ -166,12 +167,14 @@ def _profiled(
 
 class _Profiler:
     """torch's, whose own faults are NotMeasured. Its two halves of a start are what torch.profiler's schedule uses,
-    from torch 2.1 on."""
+    from torch 2.1 on. lines: where functions were called from, once it is saved, if it records stacks."""
 
     def __init__(self, device: Device, stacks: bool) -> None:
         # It announces itself on stderr unless told otherwise before its first use.
         os.environ.setdefault("KINETO_LOG_LEVEL", "6")
         self._started = False
+        self._stacks = stacks
+        self.lines: CallingLines | None = None
         with self._own_faults("cannot be used"):
             self._profile = _made(device, stacks)
 
@@ -193,6 +196,8 @@ class _Profiler:
     def save(self, path: Path) -> None:
         with self._own_faults("could not write its trace"):
             self._profile.kineto_results.save(str(path))
+            if self._stacks:
+                self.lines = CallingLines(self._profile.kineto_results)
 
     @contextmanager
     def _own_faults(self, what: str) -> Iterator[None]:
@@ -212,7 +217,7 @@ def _made(device: Device, stacks: bool) -> Any:
     except NotMeasured:
         return torch_profiler.profile(**options)
     made = torch_profiler.profile(use_device=kind, **options)
-    if kind == "cuda" and torch_profiler.ProfilerActivity.CUDA not in made.kineto_activities:
+    if kind == "cuda" and not any(one.name == "CUDA" for one in made.kineto_activities):
         # torch before 2.4 knows HIP and CUDA by this name alone.
         made = torch_profiler.profile(use_cuda=True, **options)
     return made
@@ -252,9 +257,9 @@ def _checked_size(raw: Path) -> int:
     return size
 
 
-def _write(raw: Path, path: Path) -> None:
+def _write(raw: Path, path: Path, lines: CallingLines | None) -> None:
     try:
-        clean(raw, path, short_path)
+        clean(raw, path, short_path, None if lines is None else lines.tell)
     except OSError as fault:
         raise NotMeasured(f"its trace could not be written ({fault.strerror or fault})") from fault
     except TraceError as fault:

@@ -27,10 +27,16 @@ _THREAD = re.compile(r"(thread \S+) \((?!pt_autograd).*\)")
 _LEVEL = 6
 
 
-def clean(source: Path, target: Path, short: Callable[[str], str]) -> list[str]:
+def clean(
+    source: Path,
+    target: Path,
+    short: Callable[[str], str],
+    add: Callable[[Event, dict[str, Any]], None] | None = None,
+) -> list[str]:
     """Write `source` anew, event by event, compressed where the target's name ends with .gz.
 
-    short: a file's whole path -> how it may be named. Of the header stays what is known to tell only of versions and
+    short: a file's whole path -> how it may be named. add: is given each event as it was, and the header's entries
+    before the events, and may add arguments. Of the header stays what is known to tell only of versions and
     devices; whole paths in names and arguments are made short, names of processes go.
     Returns the faults of the source. Raises TraceError for what is no trace, OSError.
     """
@@ -39,6 +45,8 @@ def clean(source: Path, target: Path, short: Callable[[str], str]) -> list[str]:
         separator = '{"traceEvents":[\n'
         for events in reader:
             for event in events:
+                if add is not None:
+                    add(event, reader.header)
                 _clean(event, short)
                 file.write(separator + json.dumps(event, separators=(",", ":")))
                 separator = ",\n"

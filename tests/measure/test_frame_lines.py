@@ -27,7 +27,7 @@ def row(name: str, microseconds: float, **more: Any) -> dict[str, Any]:
 
 
 def told(found: CallingLines, one: dict[str, Any]) -> Any:
-    found.tell(one, BASE)
+    found.tell(one, {"baseTimeNanoseconds": BASE})
     return one.get("args", {}).get("Caller line")
 
 

@@ -90,7 +90,7 @@ def profiled() -> tuple[Analysis, Analysis]:
         lines = CallingLines(profiler.profiler.kineto_results)
         written = json.loads(path.read_text())
         for event in written["traceEvents"]:
-            lines.tell(event, written["baseTimeNanoseconds"])
+            lines.tell(event, written)
         path.write_text(json.dumps(written))
         return Analysis(plain), Analysis(load(path))
 
