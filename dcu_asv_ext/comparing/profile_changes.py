@@ -181,8 +181,8 @@ def _of(tables: Sequence[Table], key: RowKey | None) -> RowSide | None:
 
 def _pairs(name: str, olds: Sequence[Table], news: Sequence[Table]) -> list[_Both]:
     """Rows of the same key; then what is the same but for a line number, a launch shape or the runtime's prefix;
-    then, of kernels, what replaced another: from the same operators, called as often, and with the same name but for its
-    tuning, or the only one of its operators on both sides."""
+    then, of kernels, what replaced another: from the same operators, called as often, and with the same name but
+    for its tuning, or the only one of its operators on both sides."""
     old = {key: None for table in olds for key in table}
     new = {key: None for table in news for key in table}
     pairs = [_Both(key, key) for key in old if key in new]

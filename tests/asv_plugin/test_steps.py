@@ -262,3 +262,33 @@ class TestInAsv:
             with steps.publishing(tmp_path):
                 detect(made)
             assert sum(one.machine for _, graph in made for one in graph.get_steps()) == machine
+
+
+class TestSharesAndCounts:
+    def about(self, name: str, metric: str) -> dict[str, Any]:
+        one = METRICS[metric]
+        return {name: {"family": name.rpartition(".")[0], "unit": one.unit, "type": "track"}}
+
+    def test_a_share_takes_two_points(self) -> None:
+        name = "suite.step.idle_share"
+        little, much = [0.001] * 10 + [0.018] * 10, [0.001] * 10 + [0.050] * 10
+        assert len(filled({name: little}, **self.about(name, "idle_share"))[name]) == 1
+        found = filled({name: much}, **self.about(name, "idle_share"))[name]
+        assert [one[2] for one in found] == [0.001, 0.050] and all(one.points for one in found)
+
+    def test_a_count_from_nothing_is_a_step_at_once(self) -> None:
+        name = "suite.step.sync_count"
+        found = filled({name: [0.0] * 4 + [2.0]}, **self.about(name, "sync_count"))[name]
+        assert [one[:3] for one in found] == [(100, 107, 0.0), (108, 109, 2.0)]
+        assert filled({name: [0.0] * 5}, **self.about(name, "sync_count"))[name][0][2] == 0.0
+
+    def test_a_mean_of_counts_takes_several_values(self) -> None:
+        name = "suite.step.kernel_count"
+        assert len(filled({name: [2.5] * 10 + [3.5]}, **self.about(name, "kernel_count"))[name]) == 1
+        assert len(filled({name: [2.5] * 10 + [3.5] * 8}, **self.about(name, "kernel_count"))[name]) == 2
+
+    def test_shares_vote_by_their_difference(self) -> None:
+        names = [f"suite.b{number}.idle_share" for number in range(4)]
+        about = {key: one for name in names for key, one in self.about(name, "idle_share").items()}
+        found = filled({name: [0.0] * 10 + [0.2] * 10 for name in names}, **about)
+        assert all(found[name][1].machine for name in names), "a third of the benchmarks: the machine's"

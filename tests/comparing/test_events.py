@@ -6,7 +6,7 @@ import math
 import pytest
 
 from dcu_asv_ext.comparing.events import split_events
-from dcu_asv_ext.comparing.history import Change, Timeline
+from dcu_asv_ext.comparing.history import Change, Timeline, changes_of
 
 from .histories import change, timeline
 
@@ -142,3 +142,40 @@ def test_neighbouring_events_share_no_change() -> None:
     alone, events = _split([*early, *late], [])
     assert alone == [] and [event.place for event in events] == [12, 20]
     assert len({one for event in events for one in event.members}) == 6
+
+
+class TestShares:
+    """They have no ratios: the difference votes."""
+
+    def line(self, before: float, after: float, benchmark: str) -> Timeline:
+        values = [before] * 12 + [after] * 12
+        return timeline(values, benchmark, "idle_share", unit="share")
+
+    def test_a_slower_host_makes_every_device_wait(self) -> None:
+        lines = [self.line(0.0, 0.10 + number / 100, f"m.b{number}") for number in range(5)]
+        changes = [one for line in lines for one in changes_of(line)]
+        assert len(changes) == 5
+        alone, (event,) = split_events(lines, changes)
+        assert alone == [] and (event.unit, event.place, event.kind) == ("share", 12, "regression")
+        assert event.points and math.isnan(event.ratio)
+        assert event.difference == pytest.approx(0.12) and event.size == pytest.approx(0.12)
+
+    def test_one_that_moved_much_further_is_its_own(self) -> None:
+        lines = [self.line(0.1, 0.13, f"m.b{number}") for number in range(6)]
+        lines.append(self.line(0.1, 0.8, "m.more"))
+        alone, (_,) = split_events(lines, [one for line in lines for one in changes_of(line)])
+        assert [one.timeline.key.benchmark for one in alone] == ["m.more"]
+        assert alone[0].size == pytest.approx(0.7)
+
+    def test_less_than_two_points_are_no_change(self) -> None:
+        assert changes_of(self.line(0.001, 0.018, "m.b")) == []
+
+
+class TestCounts:
+    def test_a_mean_of_calls_that_differ_is_noisy(self) -> None:
+        """Whole numbers change at once; others must stay changed as any noisy figure does."""
+        whole = timeline([12.0] * 8 + [13.0] * 2, metric="kernel_count", unit="count", exact=True)
+        assert [one.pending for one in changes_of(whole)] == [False]
+        mean = timeline([12.5] * 8 + [13.5] * 2, metric="kernel_count", unit="count", exact=True)
+        assert [one.pending for one in changes_of(mean)] == [True]
+        assert changes_of(timeline([12.5, 12.6], metric="kernel_count", unit="count", exact=True)) == []

@@ -130,6 +130,13 @@ class TestRules:
         ({"resources": {"peak_alocated": "1%"}}, '(did you mean "peak_allocated"?)'),
         ({"resources": {"latency": "1%"}}, 'unknown metric "latency" in "resources" of "gate"'),
         (
+            {"resources": {"sync_count": "2 KiB"}},
+            'must be a percentage such as "5%", a number such as "2" or null, not \'2 KiB\'',
+        ),
+        ({"resources": {"sync_count": "-1"}}, 'a number such as "2" or null'),
+        ({"resources": {"idle_share": "5%"}}, 'unknown metric "idle_share"'),
+        ({"resources": {"profiled_device_time": "5%"}}, 'unknown metric "profiled_device_time"'),
+        (
             {"resources": {"peak_card": "5"}},
             'must be a percentage such as "5%", an amount such as "16 MiB" or null',
         ),

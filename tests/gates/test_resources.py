@@ -184,3 +184,48 @@ class TestWhatIsMissing:
     @pytest.mark.parametrize("project", [None, "x", {"package_size": "1 MiB"}, {"package_size": True}])
     def test_a_size_that_is_none_is_none(self, project: Any) -> None:
         assert found(measured(), again(project=project), "package_size")[0] == "not measured"
+
+
+class TestCountedByAProfile:
+    """Not gated by default; zero is a figure like others."""
+
+    def figures(self, metric: str, before: float, after: float) -> tuple[Any, Any]:
+        sides = measured(), again()
+        for records, value in zip(sides, (before, after), strict=True):
+            for one in records:
+                one.metrics, one.versions = [*one.metrics, metric], {**one.versions, metric: "1"}
+                one.profile = {"steps": 2, "per_call": {metric: value}}
+        return sides
+
+    @pytest.mark.parametrize(
+        "metric", ["sync_count", "copy_bytes_htod", "idle_share", "profiled_device_time"]
+    )
+    def test_by_default_nothing_of_a_profile_fails(self, metric: str) -> None:
+        answer = ask(*self.figures(metric, 0.1, 0.9))
+        assert answer.outcome == "passed"
+        assert metric not in {one.metric for one in answer.findings}
+
+    @pytest.mark.parametrize(
+        ("allowed", "before", "after", "expected"),
+        [
+            ("0", 0, 2, ("failed", "heavier")),
+            ("2", 0, 2, ("passed", "within the allowance")),
+            ("50%", 0, 2, ("failed", "heavier")),
+            ("0", 2, 0, ("passed", "lighter")),
+            ("0", 0, 0, ("passed", "unchanged")),
+            ("10%", 20, 22, ("passed", "within the allowance")),
+            ("10%", 20, 23, ("failed", "heavier")),
+        ],
+    )
+    def test_where_it_is_named(
+        self, allowed: str, before: float, after: float, expected: tuple[str, str]
+    ) -> None:
+        gate = {"resources": {"sync_count": allowed}}
+        assert found(*self.figures("sync_count", before, after), "sync_count", gate) == expected
+
+    def test_a_rule_by_pattern_names_it_and_one_without_does_not(self) -> None:
+        sides = self.figures("copy_count_htod", 1, 3)
+        named = {"rules": [{"metric": "copy_*", "resources": "0%"}]}
+        assert found(*sides, "copy_count_htod", named) == ("failed", "heavier")
+        whole = {"rules": [{"bench": "step", "resources": "50%"}]}
+        assert ask(*sides, whole).outcome == "passed"
