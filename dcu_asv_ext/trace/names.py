@@ -9,8 +9,9 @@ from functools import lru_cache
 #: A short name has at most so many characters (generated names of Triton excepted, which are kept as they are).
 MOST = 80
 _MARK = "#"
+_AS_THEY_ARE = ("triton_", "Memcpy ", "Memset ")
 #: Templates that only carry what they are given into a kernel.
-_WRAPPERS = ("func_wrapper_t", "gpu_kernel_impl", "gpu_kernel_impl_nocast", "NormOp", "OpaqueFunctor")
+_WRAPPERS = ("func_wrapper_t", "gpu_kernel_impl", "gpu_kernel_impl_nocast")
 #: Arguments that say how a kernel walks over memory, not what it does.
 _PLUMBING = re.compile(
     r"(Array|array|\w*OffsetCalculator|LoadWith(out)?Cast|StoreWith(out)?Cast|\w*TensorAccessor\w*|TensorInfo"
@@ -23,6 +24,7 @@ _TENSILE_TYPE = re.compile(r"(?:[A-Z0-9]{1,5})$")
 _TENSILE_REST = ("Bias", "AS", "HA", "HAS", "SAV", "SAB", "UserArgs", "GB", "Aux", "Grad")
 _MACRO_TILE = re.compile(r"_(MT\d+x\d+(?:x\d+)?)(?=_|$)")
 _ARITHMETIC = re.compile(r"(unsigned|signed|long|short|int|char|\s)+")
+_LENGTH = re.compile(r"L?(\d+)")
 _OPEN, _CLOSE = "<([{", ">)]}"
 
 
@@ -36,14 +38,14 @@ def short_name(name: str) -> str:
     is cut, and ends with a checksum of the whole name, so that different ones stay different.
     """
     text = re.sub(r"(\.kd|\s*\[clone [^]]*\])+$", "", name.strip())
-    if text.startswith("triton_"):
+    if text.startswith(_AS_THEY_ARE):
         return text
     tensile = _TENSILE.match(text)
     if tensile is not None:
         return _cut(_tensile(text, tensile[1], tensile[2]), name)
     if text.startswith("_Z"):
         return _cut(_mangled(text), name, always=True)
-    return _cut(_kernel(_arrows(text)), name)
+    return _cut(_kernel(_plain(text)), name)
 
 
 def _cut(text: str, whole: str, always: bool = False) -> str:
@@ -69,7 +71,7 @@ def _mangled(text: str) -> str:
     parts = []
     at = text.find("N", 2, 3) + 1 or 2
     while True:
-        found = re.compile(r"(?:L|_)?(\d+)").match(text, at)
+        found = _LENGTH.match(text, at)
         if found is None or int(found[1]) == 0:
             break
         at = found.end() + int(found[1])
@@ -77,8 +79,8 @@ def _mangled(text: str) -> str:
     return parts[-1] if parts else text
 
 
-def _arrows(text: str) -> str:
-    """Brackets that are none, out of the way."""
+def _plain(text: str) -> str:
+    """Without brackets that open or close nothing."""
     return (
         text.replace("(anonymous namespace)::", "")
         .replace("{anonymous}::", "")

@@ -102,18 +102,19 @@ class _Whole:
 
 def _heavy(row: OperatorRow, whole: _Whole) -> Pattern | None:
     if whole.device:
-        share, mean = row.self_device / whole.device, row.self_device / max(row.kernels, 1)
-        if share < DOMINANT or mean < LONG:
-            return None
-        figures = f"{units.count(row.kernels, 'device row')} of {units.time(mean)} each"
-        where = "the device's time"
+        taken, total, count, noun = row.self_device, whole.device, row.kernels, "device row"
+        of = "the device's time"
     else:
-        share, mean = row.self_cpu / max(whole.host, 1), row.self_cpu / max(row.calls, 1)
-        if share < DOMINANT or mean < LONG:
-            return None
-        figures = f"{units.count(row.calls, 'call')} of {units.time(mean)} each"
-        where = "the operators' time on the host"
-    return Pattern(HEAVY, f"{figures} are {units.share(share)} of {where}: one operator worth work.")
+        taken, total, count, noun = row.self_cpu, whole.host, row.calls, "call"
+        of = "the operators' time on the host"
+    if not count or taken < DOMINANT * total or taken / count < LONG:
+        return None
+    take = "takes" if count == 1 else "each take"
+    return Pattern(
+        HEAVY,
+        f"{units.count(count, noun)} of {units.time(taken / count)} {take} {units.share(taken / total)} of {of}: "
+        "one operator worth work.",
+    )
 
 
 def _many_short(row: OperatorRow, whole: _Whole) -> Pattern | None:

@@ -14,6 +14,18 @@ from .questions import questions
 from .table_rows import Selection, chosen_kernels, chosen_operators
 
 _NS = 1e-9
+OPERATOR_COLUMNS = (
+    "name", "calls", "outermost_calls", "kernels",
+    "self_device_seconds", "device_seconds", "device_seconds_per_call",
+    "self_cpu_seconds", "cpu_seconds", "cpu_seconds_per_call",
+    "runtime_seconds", "self_waits_seconds", "waits_seconds",
+    "self_bytes", "net_bytes", "peak_bytes", "held_bytes",
+    "shapes", "distinct_shapes", "types", "source", "sources", "patterns",
+)  # fmt: skip
+KERNEL_COLUMNS = (
+    "name", "short_name", "shape", "count", "seconds", "seconds_per_call", "longest_seconds", "shortest_seconds",
+    "operators", "lanes",
+)  # fmt: skip
 
 
 def table(
@@ -31,6 +43,7 @@ def table(
     rows, more_operators = chosen_operators(analysis, selection, by_shape)
     kernels, more_kernels = chosen_kernels(analysis, selection)
     missing = untold(analysis)
+    asked = questions(analysis)
     return {
         "by_shape": by_shape,
         "memory_of": memory_place(analysis),
@@ -39,7 +52,9 @@ def table(
         "operators": operator_rows(rows, missing, patterns(analysis, rows)),
         "kernels": kernel_rows(kernels, analysis),
         "left_out": {"operators": more_operators, "kernels": more_kernels},
-        "questions": [asdict(one) for one in questions(analysis)],
+        "questions": [
+            {**asdict(one), "answers": [asdict(answer) for answer in one.answers]} for one in asked
+        ],
     }
 
 
