@@ -168,10 +168,8 @@ def _about_traces(info: dict[str, Any]) -> dict[str, Any]:
     from .measure.request import ProfileRequest
 
     found: dict[str, Any] = {}
-    if info.get("evidence"):
-        found["evidence"] = Path(info["evidence"])
-    if info.get("trace_limit"):
-        found["trace_limit"] = int(info["trace_limit"])
+    if info.get("evidence") and info.get("trace_limit"):
+        found |= {"evidence": Path(info["evidence"]), "trace_limit": int(info["trace_limit"])}
     asked = info.get("profile")
     if asked:
         given: dict[str, Any] = {name: bool(asked.get(name)) for name in ("only", "stacks", "first")}

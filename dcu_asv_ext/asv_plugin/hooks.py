@@ -269,7 +269,7 @@ def _save(original: Any) -> Any:
         done = original(self, result_dir)
         owner: session.Session | None = getattr(self, "_dcu_session", None)
         if owner is not None and getattr(self, "_dcu_finished", False):
-            owner.finish()
+            _RUNS.finish(owner)
         return done
 
     return save

@@ -12,6 +12,7 @@ from typing import Any
 from ..evidence import packing, store
 from .batches import INDEX
 from .locks import Held, result_lock
+from .merging_traces import take_traces
 from .result_files import ResultFile, ResultsError, list_files
 from .session import MARKER, evidence_of
 
@@ -25,10 +26,11 @@ _COLUMNS = ("result", "params", "version", "started_at")
 
 @dataclass
 class Plan:
-    """What a merge will do. files: path below the results folder -> its whole content.
+    """What a merge will do. files: path below the results folder -> its whole content; copies: -> the file it is of.
     new, united: result files. known: measurements that were there already. renamed: old name -> new, by folder."""
 
     files: dict[str, bytes] = field(default_factory=dict)
+    copies: dict[str, Path] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     machines: set[str] = field(default_factory=set)
     new: int = 0
@@ -221,6 +223,7 @@ def _unite_machine(target: Path, source: Path, name: str, made: Plan) -> None:
             _unite_result(target, one.result, name, made)
         if one.evidence is not None:
             _unite_evidence(target, one, name, made)
+            take_traces(target, one, name, made)
         if is_new:
             made.new += 1
         else:

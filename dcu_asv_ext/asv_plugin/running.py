@@ -17,7 +17,7 @@ from asv.console import log
 
 from ..devices import device_kind
 from ..evidence.caches import CACHE_VARIABLES, variables
-from . import janitor, session
+from . import janitor, session, trace_keeping
 from .batches import BatchIndex
 from .locks import FileLock, Held, card_lock
 from .project_size import project_facts
@@ -39,6 +39,7 @@ class Runs:
         self._in_use: FileLock | None = None
         self._janitor: subprocess.Popen[bytes] | None = None
         self._batches: dict[Path, BatchIndex] = {}
+        self._keep_traces = 0
         self._user_caches = {name: os.environ.get(name) for name in CACHE_VARIABLES}
 
     @property
@@ -81,6 +82,7 @@ class Runs:
         settings: Settings,
     ) -> Sharing:
         """For one `run_benchmarks`. Raises locks.Held where another run writes the same result file."""
+        self._keep_traces = settings.keep_traces
         key = (str(target or commit), env.name)
         found = self._known.get(key)
         if found is None:
@@ -101,7 +103,13 @@ class Runs:
             before_first=lambda: self._take_card(kind, settings),
             batches=self._batch_index(target),
             project=lambda: project_facts(env),
+            trace_limit=settings.trace_limit_mb << 20 if settings.keep_traces else 0,
         )
+
+    def finish(self, ended: session.Session) -> None:
+        """asv has saved all that a session measured."""
+        ended.finish()
+        trace_keeping.after_session(ended, self._keep_traces, _tell)
 
     def folder(self) -> Path:
         """A scratch folder of this asv run; removed at its end, and by the next run if it was killed."""

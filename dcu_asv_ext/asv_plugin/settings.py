@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ..evidence.traces import KEEP_TRACES, TRACE_LIMIT_MB
+
 
 class SettingsError(Exception):
     """An entry of the section that cannot be taken; the text says which."""
@@ -19,6 +21,8 @@ class Settings:
     publish_simulated: let figures of a simulated device be published.
     offline: let the published pages load their libraries from the site itself, and from no other host.
     keep_environments: commit environments kept on disk per base environment.
+    trace_limit_mb: MiB of a kept trace; a larger one is not kept. keep_traces: commits per machine and environment
+    whose traces are kept, the newest; 0: none are.
     gate: what `dcu-asv gate` asks, as it stands there; gates/configuration.py knows what may be in it.
     """
 
@@ -28,9 +32,13 @@ class Settings:
     publish_simulated: bool = False
     offline: bool = True
     keep_environments: int = 30
+    trace_limit_mb: int = TRACE_LIMIT_MB
+    keep_traces: int = KEEP_TRACES
     gate: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: Whole numbers that may be 0.
+_MAY_BE_NONE = frozenset({"keep_traces"})
 _CHOICES = {"verdict": ("dcu", "asv"), "card": ("wait", "refuse")}
 
 
@@ -61,6 +69,7 @@ def _check(name: str, value: Any) -> None:
         if not isinstance(value, dict):
             raise SettingsError(f'"dcu": "{name}" must be an object, not {value!r}')
         return
-    if type(value) is not wanted or (wanted is int and value < 1):
-        meaning = "true or false" if wanted is bool else "a whole number of at least 1"
+    least = 0 if name in _MAY_BE_NONE else 1
+    if type(value) is not wanted or (wanted is int and value < least):
+        meaning = "true or false" if wanted is bool else f"a whole number of at least {least}"
         raise SettingsError(f'"dcu": "{name}" must be {meaning}, not {value!r}')

@@ -82,6 +82,7 @@ class Sharing:
     cache_root: folder of this asv run for on-disk caches. tell: prints a line beside asv's own.
     marks: fields of the evidence that asv knows nothing of (a working tree's, an experiment's).
     profile: what is asked of the profiler beside the benchmark's own metrics; empty: nothing.
+    trace_limit: bytes of a kept trace; 0: none is kept.
     project: tells what the commit's installed project is, for the evidence; asked when something is to be measured.
     """
 
@@ -96,6 +97,7 @@ class Sharing:
     profile: Mapping[str, Any] = field(default_factory=dict)
     batches: BatchIndex | None = None
     project: Callable[[], Mapping[str, Any]] = dict
+    trace_limit: int = 0
     started: int = 0
     answered: int = 0
     taken_up: int = 0
@@ -191,6 +193,7 @@ class Sharing:
             "cache_root": str(self._cache_folder(request)),
             "user_caches": dict(self.user_caches),
             "batch": self._batch(request, labels),
+            "trace_limit": self.trace_limit,
             "profile": dict(self.profile),
         }
         try:
@@ -298,7 +301,8 @@ class Sharing:
     def report(self, final: bool = True) -> None:
         """After the run: faults, what was kept or taken up; after its last round also which rounds disagree, and
         which metrics could not be measured, and why."""
-        for fault in dict.fromkeys(self.faults):
+        # Of a profile whoever asked for it tells the fault.
+        for fault in dict.fromkeys(() if self.profile else self.faults):
             self.tell(fault)
         if self.kept:
             names = ", ".join(sorted(self.kept)[:4]) + (" and others" if len(self.kept) > 4 else "")

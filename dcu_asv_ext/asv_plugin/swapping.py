@@ -50,8 +50,13 @@ def recover(target: Path) -> bool:
     return found
 
 
-def replace_folder(target: Path, files: Mapping[str, bytes], gone: Collection[str] = ()) -> None:
-    """files: path below `target` -> its new content; gone: paths that are to be removed.
+def replace_folder(
+    target: Path,
+    files: Mapping[str, bytes],
+    gone: Collection[str] = (),
+    copies: Mapping[str, Path] | None = None,
+) -> None:
+    """files: path below `target` -> its new content; copies: -> the file to copy; gone: paths that are to be removed.
 
     A copy is made beside the folder (unchanged files are linked, not copied), changed, and put in its place: at every
     moment a reader finds the whole old folder or the whole new one. Raises OSError and Changed; both leave the old.
@@ -66,6 +71,9 @@ def replace_folder(target: Path, files: Mapping[str, bytes], gone: Collection[st
             copy.chmod(0o755)
         for path, data in files.items():
             replace_bytes(copy / path, data)
+        for path, source in (copies or {}).items():
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy / path)
         for path in gone:
             (copy / path).unlink(missing_ok=True)
         if _listing(target) != before:

@@ -117,8 +117,8 @@ def _merge(target: Path, commits: _Commits, options: argparse.Namespace) -> Plan
     writing = merging.being_written(target)
     if writing:
         raise ResultsError(f"a run is measuring into {target} ({writing}); merge when it is done")
-    if not options.dry_run and (found.files or found.gone):
-        swapping.replace_folder(target, found.files, found.gone)
+    if not options.dry_run and (found.files or found.gone or found.copies):
+        swapping.replace_folder(target, found.files, found.gone, found.copies)
     return found
 
 
@@ -149,6 +149,7 @@ def _as_object(found: Plan, target: Path, dry_run: bool) -> dict[str, object]:
         "renamed": found.renamed,
         "notes": found.notes,
         "files": sorted(found.files),
+        "traces": sorted(found.copies),
     }
 
 
@@ -159,4 +160,6 @@ def _text(found: Plan, target: Path, dry_run: bool) -> str:
         f"{found.united} united with what was there",
         f"{found.measurements} measurements {would} added to the evidence, {found.known} were there already",
     ]
+    if found.copies:
+        lines.append(f"{len(found.copies)} traces {would} copied")
     return "\n".join([*lines, *found.renamed, *(f"note: {one}" for one in found.notes)])

@@ -16,12 +16,15 @@ from .reporting import OutputError, emit, print_json
 
 if TYPE_CHECKING:
     from ..asv_plugin.pruning import Pruned
+    from ..asv_plugin.trace_keeping import Outdated
 
 _ABOUT = f"""\
 Compresses the evidence of finished commits (<stem>.evidence.jsonl becomes .evidence.jsonl.gz, which
 every command reads as well), and with --thin-older-than takes the bulk out of old measurements.
 asv's own files are never touched. A commit whose session is not finished, or that is being measured,
 is passed over. A later `asv run` of a compressed commit makes its evidence plain again.
+Traces of profiled calls go, except those of the newest commits of each machine and environment:
+"dcu": {{"keep_traces": 20}} in asv.conf.json. What was read from them stays in the evidence.
 
 the rule of thinning:
 {"".join(f"  {line}" + chr(10) for line in re.findall(r".{1,92}(?:$| )", RULE))}
@@ -63,17 +66,20 @@ def age(given: str) -> datetime.timedelta:
 
 def run(options: argparse.Namespace) -> int:
     from ..asv_plugin.results import NoResults, ResultsError
+    from ..asv_plugin.settings import SettingsError
 
     try:
-        done = _prune(options)
+        done, traces = _prune(options)
         if options.json:
-            print_json({"dry_run": options.dry_run, "files": [asdict(one) for one in done]})
+            files = [asdict(one) for one in done]
+            told = [{"file": one.file, "bytes": one.bytes, "kept": one.held} for one in traces]
+            print_json({"dry_run": options.dry_run, "files": files, "traces": told})
         else:
-            emit(_text(done, options.dry_run))
+            emit("\n".join([_text(done, options.dry_run), *_traces_text(traces, options.dry_run)]))
         return WRONG_USE if any(one.damaged for one in done) else FINE
     except NoResults as error:
         code, sentence = NOTHING_COMPARABLE, str(error)
-    except (ResultsError, OutputError) as error:
+    except (ResultsError, SettingsError, OutputError) as error:
         code, sentence = WRONG_USE, str(error)
     except OSError as fault:
         code, sentence = WRONG_USE, f"stopped, and nothing is lost: {fault}"
@@ -81,9 +87,13 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _prune(options: argparse.Namespace) -> list[Pruned]:
+def _prune(options: argparse.Namespace) -> tuple[list[Pruned], list[Outdated]]:
     from ..asv_plugin.pruning import prune_file
-    from ..asv_plugin.results import Project
+    from ..asv_plugin.results import Project, load_config
+    from ..asv_plugin.settings import settings_of
+    from ..asv_plugin.trace_keeping import outdated, remove_outdated
+
+    keep = settings_of(load_config(options.config)).keep_traces
 
     project = Project.open(options.config)
     names = [project.machine(options.machine)] if options.machine else project.machines()
@@ -101,7 +111,8 @@ def _prune(options: argparse.Namespace) -> list[Pruned]:
         done.append(prune_file(one, project.benchmarks, limit, options.dry_run))
     if files and sys.stderr.isatty():
         print("\r", end="", file=sys.stderr)
-    return done
+    old = [one for name in names for one in outdated(project.results_dir / name, keep)]
+    return done, remove_outdated(old, options.dry_run)
 
 
 def _text(done: list[Pruned], dry_run: bool) -> str:
@@ -119,3 +130,13 @@ def _text(done: list[Pruned], dry_run: bool) -> str:
         lines.append(f"{thinned} old measurements {would} thinned, {dropped} replaced ones {would} dropped")
     lines += [f"passed over: {one.file}: {one.kept}" for one in done if one.kept]
     return "\n".join(lines)
+
+
+def _traces_text(traces: list[Outdated], dry_run: bool) -> list[str]:
+    gone = [one for one in traces if not one.held]
+    would = "would be" if dry_run else "were"
+    lines = [f"passed over: {one.file}: {one.held}" for one in traces if one.held]
+    if gone:
+        size = sum(one.bytes for one in gone) / _MIB
+        lines.insert(0, f"traces of {len(gone)} older results {would} removed: {size:.2f} MiB")
+    return lines

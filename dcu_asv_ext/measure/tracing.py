@@ -75,7 +75,7 @@ def record_trace(
                 seconds.append(_step(device, call, reset, number))
                 collect_young()
         size = _checked_size(raw)
-        _write(raw, path, profiler.lines)
+        _write(raw, path, profiler.calling_lines() if stacks else None)
     return Recording(seconds, rehearsal.device_seen, size)
 
 
@@ -167,14 +167,12 @@ def _profiled(
 
 class _Profiler:
     """torch's, whose own faults are NotMeasured. Its two halves of a start are what torch.profiler's schedule uses,
-    from torch 2.1 on. lines: where functions were called from, once it is saved, if it records stacks."""
+    from torch 2.1 on."""
 
     def __init__(self, device: Device, stacks: bool) -> None:
         # It announces itself on stderr unless told otherwise before its first use.
         os.environ.setdefault("KINETO_LOG_LEVEL", "6")
         self._started = False
-        self._stacks = stacks
-        self.lines: CallingLines | None = None
         with self._own_faults("cannot be used"):
             self._profile = _made(device, stacks)
 
@@ -196,8 +194,10 @@ class _Profiler:
     def save(self, path: Path) -> None:
         with self._own_faults("could not write its trace"):
             self._profile.kineto_results.save(str(path))
-            if self._stacks:
-                self.lines = CallingLines(self._profile.kineto_results)
+
+    def calling_lines(self) -> CallingLines:
+        with self._own_faults("could not tell its stacks"):
+            return CallingLines(self._profile.kineto_results)
 
     @contextmanager
     def _own_faults(self, what: str) -> Iterator[None]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from . import kinds
 from .analysis import Analysis
+from .digest_tables import capped
 from .steps import each_step, step_of_calls, step_of_rows, within_steps
 from .summary import blocking
 from .waits import CAUSES
 
-#: Rows of a table that are kept; what is below them is one more row, so that each table adds up.
-MOST_ROWS = 60
-MOST_GROUPS = 30
 MOST_FINDINGS = 20
 MOST_LETTERS = 160
-REST = "(rest)"
 _NS = 1e-9
 _DIRECTIONS = ("HtoD", "DtoH", "DtoD")
 #: No device row, though the profiler has shown that it records them.
 NOTHING_RAN = "the calls ran nothing on the device"
-T = TypeVar("T")
 
 
 def digest(analysis: Analysis, steps: int, device_seen: bool = False) -> dict[str, Any]:
@@ -177,7 +172,7 @@ def _kernels(analysis: Analysis) -> list[list[Any]]:
         ]
         for one in analysis.kernels
     ]
-    return _capped(rows, MOST_ROWS, lambda rest: [REST, "", *_sums(rest, 2, 3), []])
+    return capped("kernels", rows)
 
 
 def _operators(analysis: Analysis) -> list[list[Any]]:
@@ -190,10 +185,7 @@ def _operators(analysis: Analysis) -> list[list[Any]]:
         ]
         for one in analysis.operators
     ]
-    # Totals of operators inside each other do not add up.
-    return _capped(
-        rows, MOST_ROWS, lambda rest: [REST, *_sums(rest, 1, 2), None, *_sums(rest, 4), None, *_sums(rest, 6)]
-    )
+    return capped("operators", rows)
 
 
 def _copies(analysis: Analysis) -> list[list[Any]]:
@@ -201,7 +193,7 @@ def _copies(analysis: Analysis) -> list[list[Any]]:
         [one.direction, one.count, one.bytes, one.nanoseconds * _NS, _cut(one.source), one.operator]
         for one in analysis.copies
     ]
-    return _capped(rows, MOST_GROUPS, lambda rest: [REST, *_sums(rest, 1, 2, 3), "", ""])
+    return capped("copies", rows)
 
 
 def _syncs(analysis: Analysis) -> list[list[Any]]:
@@ -210,7 +202,7 @@ def _syncs(analysis: Analysis) -> list[list[Any]]:
         for one in analysis.syncs
         if not one.own
     ]
-    return _capped(rows, MOST_GROUPS, lambda rest: ["", REST, *_sums(rest, 2, 3), "", ""])
+    return capped("syncs", rows)
 
 
 def _gaps(analysis: Analysis) -> list[list[Any]]:
@@ -228,7 +220,7 @@ def _gaps(analysis: Analysis) -> list[list[Any]]:
         [cause, count, length * _NS, _cut(line)] for (cause, line), (count, length) in groups.items()
     ]
     rows.sort(key=lambda row: -row[2])
-    return _capped(rows, MOST_GROUPS, lambda rest: [REST, *_sums(rest, 1, 2), ""])
+    return capped("gaps", rows)
 
 
 def _findings(analysis: Analysis) -> list[dict[str, Any]]:
@@ -248,16 +240,3 @@ def _findings(analysis: Analysis) -> list[dict[str, Any]]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 3] + "..."
-
-
-def _capped(rows: Sequence[T], most: int, rest: Callable[[Sequence[T]], T]) -> list[T]:
-    if len(rows) <= most:
-        return list(rows)
-    return [*rows[:most], rest(rows[most:])]
-
-
-def _sums(rows: Iterable[Sequence[Any]], *columns: int) -> list[Any]:
-    """None where a value is not told."""
-    rows = list(rows)
-    values = [[row[column] for row in rows] for column in columns]
-    return [None if None in one else sum(one) for one in values]

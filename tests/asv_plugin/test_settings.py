@@ -16,7 +16,7 @@ def settings(given: Any) -> Settings:
 
 def test_without_a_section_the_defaults_hold() -> None:
     assert settings_of(SimpleNamespace()) == Settings()
-    assert settings({}) == Settings("dcu", "wait", False, False, True, 30)
+    assert settings({}) == Settings("dcu", "wait", False, False, True, 30, 16, 20)
 
 
 def test_every_key_is_taken() -> None:
@@ -27,6 +27,8 @@ def test_every_key_is_taken() -> None:
         "publish_simulated": True,
         "offline": False,
         "keep_environments": 3,
+        "trace_limit_mb": 4,
+        "keep_traces": 0,
         "gate": {"performance": {"margin": "2%"}},
     }
     assert settings(given) == Settings(**given)
