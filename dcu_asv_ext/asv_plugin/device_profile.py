@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..evidence.record import OK, SKIPPED
+from asv import util
+
+from ..evidence.record import OK
 from ..evidence.store import parse_line
 from .run_folders import new_folder, run_folders
 
@@ -75,10 +77,8 @@ class DeviceProfiles:
             return (
                 f"dcu-asv: {stem}: the measuring process left no record, so there is no profile of the device"
             )
-        status = str(record["status"])
-        if status != OK:
-            word = "" if status.startswith(SKIPPED) else "the benchmark failed: "
-            return f"dcu-asv: {stem}: {word}{status}"
+        if record["status"] != OK:
+            return f"dcu-asv: {stem}: {record['status']}"
         if not trace.exists():
             missing = (record.get("profile") or {}).get("missing") or {}
             why = next((str(one) for one in missing.values()), "it has no profile pass")
@@ -121,12 +121,13 @@ def profile_run(original: Any) -> Any:
         _RUNNING.append(found)
         try:
             done = original(cls, conf, *args, **kwargs)
-            if not found.ran:
-                print(f"\ndcu-asv: {_FORCE}", flush=True)
-            return done
+        except KeyError as missing:
+            # asv looks for the profile of what has failed, of which there is none.
+            raise util.UserError(f"{' '.join(found.report()) or missing}") from missing
         finally:
             _RUNNING.pop()
-            for text in found.report():
-                print(f"\n{text}", flush=True)
+        for text in found.report() if found.ran else (f"dcu-asv: {_FORCE}",):
+            print(f"\n{text}", flush=True)
+        return done
 
     return run

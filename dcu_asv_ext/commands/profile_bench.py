@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..evidence.record import OK, SKIPPED
-from ..exit_codes import BENCHMARK_FAILED, NOTHING_COMPARABLE
+from ..exit_codes import BENCHMARK_FAILED, NOTHING_COMPARABLE, WRONG_USE
 from .choosing import WrongUse
 from .profile_inputs import params_of
 from .run import asv_on_stderr
@@ -80,15 +80,18 @@ def told_failure(found: Profiled, output: Output) -> bool:
         output.refuse(f"{found.benchmark}: {status}", BENCHMARK_FAILED)
         return True
     if not found.trace.exists():
-        output.refuse(f"{found.benchmark}: no profile was made ({_why(record)})", NOTHING_COMPARABLE)
+        missing = _missing(record)
+        reason = next(iter(missing.values()), "the measuring process has no profile pass")
+        code = WRONG_USE if "trace" in missing else NOTHING_COMPARABLE
+        output.refuse(f"{found.benchmark}: there is no profile: {reason}", code)
         return True
     return False
 
 
-def _why(record: Mapping[str, Any]) -> str:
+def _missing(record: Mapping[str, Any]) -> dict[str, str]:
+    """What the profile lacks as a whole, with the reason; "trace": its file could not be written."""
     missing = (record.get("profile") or {}).get("missing") or {}
-    told = [*missing.values(), (record.get("missing") or {}).get("profile")]
-    return next((str(one) for one in told if one), "the measuring process has no profile pass")
+    return {name: str(missing[name]) for name in ("trace", "rows", "first_call") if name in missing}
 
 
 def _tell(found: Profiled, wanted: Path | None, output: Output) -> None:
@@ -98,7 +101,13 @@ def _tell(found: Profiled, wanted: Path | None, output: Output) -> None:
 
     assert found.record is not None
     for source, first in ((found.first_trace, True), (found.trace, False)):
-        if source is None or not source.exists():
+        if source is None:
+            continue
+        if not source.exists():
+            why = _missing(found.record).get("first_call", "it was not recorded")
+            output.refuse(
+                f"{found.benchmark}: there is no profile of its first call: {why}", NOTHING_COMPARABLE
+            )
             continue
         place, fault = _kept(source, wanted, first)
         try:

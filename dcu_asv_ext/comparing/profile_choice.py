@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 
-from ..trace import table_csv, table_json
+from ..trace import table_csv
 from ..trace.table_rows import Selection
 from .profile_page import Page
 
@@ -26,10 +28,16 @@ class Choice:
 
 
 def csv_of(page: Page, choice: Choice, heading: bool = True) -> str:
-    """The chosen table, with the profile's name and its overhead in every row."""
-    found = table_json.table(page.analysis, choice.by_shape, page.overhead, choice.selection(choice.top))
-    rows = found["kernels" if choice.kernels else "operators"]
-    about = {"profile": page.name, "overhead": page.overhead}
-    columns = [*about, *(rows[0] if rows else ())]
-    text = table_csv.render([{**about, **row} for row in rows], columns)
-    return text if heading else text.partition("\n")[2]
+    """The chosen table as `trace.table_csv` writes it, with the profile's name in front of every row."""
+    selection = choice.selection(choice.top)
+    if choice.kernels:
+        text = table_csv.kernels(page.analysis, selection, overhead=page.overhead)
+    else:
+        text = table_csv.operators(page.analysis, selection, by_shape=choice.by_shape, overhead=page.overhead)
+    out = io.StringIO()
+    first, *rows = csv.reader(io.StringIO(text))
+    writer = csv.writer(out, lineterminator="\n")
+    if heading:
+        writer.writerow(["profile", *first])
+    writer.writerows([page.name, *row] for row in rows)
+    return out.getvalue()

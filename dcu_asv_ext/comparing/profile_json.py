@@ -15,10 +15,11 @@ _NS = 1e-9
 
 def to_json(page: Page, choice: Choice | None = None) -> dict[str, Any]:
     """Everything that is told of a profile; counts and times are of the whole trace. `tables`: see
-    `trace.table_json.table`."""
+    `trace.table_json.table`. idle_share, idle_by_cause: of a profile pass within its calls; per_call: its metrics."""
     choice = choice or Choice()
     trace = page.analysis.trace
     rank, size = page.rank or (None, None)
+    share, causes = page.idle
     return {
         "name": page.name,
         "params": dict(page.params),
@@ -36,7 +37,9 @@ def to_json(page: Page, choice: Choice | None = None) -> dict[str, Any]:
         "overhead": page.overhead,
         "totals": page.analysis.totals,
         "streams": _streams(page),
-        "idle_by_cause": _idle(page),
+        "per_call": None if page.calls is None else page.calls["per_call"],
+        "idle_share": share,
+        "idle_by_cause": causes if len(trace.device) else None,
         "launches": _launches(page),
         "copies": _copies(page),
         "syncs": _syncs(page),
@@ -74,12 +77,6 @@ def _streams(page: Page) -> list[dict[str, Any]]:
         for one in page.analysis.activities
         for lane, busy in one.lanes.items()
     ]
-
-
-def _idle(page: Page) -> dict[str, float] | None:
-    if not len(page.analysis.trace.device):
-        return None
-    return {cause: time * _NS for cause, time in page.analysis.gaps.time_by_cause().items()}
 
 
 def _launches(page: Page) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import os
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..trace.analysis import Analysis
+from ..trace.digest import digest
 from ..trace.loading import load
 from ..trace.model import Trace
 from ..trace.steps import within_steps
@@ -50,6 +52,27 @@ class Page:
         trace = self.analysis.trace
         durations = trace.spans.duration[trace.steps]
         return statistics.median(durations.tolist()) * _NS if len(durations) else None
+
+    @cached_property
+    def calls(self) -> Mapping[str, Any] | None:
+        """What `trace.digest` tells of the profile pass of a measurement, where between two calls the harness waits;
+        None of any other trace."""
+        trace = self.analysis.trace
+        if OWN_SPAN not in trace.names or not self.steps:
+            return None
+        return digest(self.analysis, self.steps)
+
+    @property
+    def idle(self) -> tuple[float | None, dict[str, float]]:
+        """Share of the device's span in which nothing ran, and its seconds by cause; of a profile pass within its
+        calls alone."""
+        found: dict[str, float] = {}
+        if self.calls is None:
+            causes = self.analysis.gaps.time_by_cause()
+            return self.analysis.totals["idle_share"], {cause: time * _NS for cause, time in causes.items()}
+        for cause, _, seconds, _ in self.calls["gaps"]:
+            found[cause] = found.get(cause, 0.0) + seconds
+        return self.calls["per_call"].get("idle_share"), found
 
     @property
     def nothing(self) -> str:

@@ -26,6 +26,8 @@ def render(page: Page, style: Style, choice: Choice | None = None) -> str:
     blocks = ["\n".join(part) for part in parts if part]
     if not choice.kernels:
         blocks.append(_table(page, style, choice, MOST_ROWS))
+    if choice.kernels and not len(page.analysis.trace.device):
+        blocks.append("No kernels: the trace has no rows of a device.")
     if len(page.analysis.trace.device):
         most = MOST_ROWS if choice.kernels else MOST_KERNELS
         blocks.append(_table(page, style, replace(choice, kernels=True), most))
@@ -59,11 +61,13 @@ def findings(page: Page, style: Style) -> Iterator[str]:
 
 
 def _finding(number: int, one: Finding, style: Style) -> Iterator[str]:
-    size = f"up to {figures.quantity(one.seconds, 'seconds')} ({figures.percent(one.share)})"
-    effect = "" if one.end_to_end else ", not end to end"
-    place = f"  {one.source}" if one.source else ""
+    share = f"{figures.percent(one.share)} of the profiled time"
+    size = f"up to {figures.quantity(one.seconds, 'seconds')}, {share}"
+    if not one.end_to_end:
+        size = f"nothing to gain end to end ({share})"
+    place = f", at {one.source}" if one.source else ""
     mark = f"{number:>3}. "
-    yield from style.wrapped(figures.printable(f"{one.kind}: {size}{effect}{place}"), mark)
+    yield from style.wrapped(figures.printable(f"{one.kind}: {size}{place}"), mark)
     indent = " " * len(mark)
     yield from style.wrapped(figures.printable(one.text), indent)
     yield from style.wrapped(figures.printable(one.next_step), f"{indent}next: ")

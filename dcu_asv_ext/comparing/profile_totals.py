@@ -90,6 +90,12 @@ def totals(page: Page, style: Style) -> Iterator[str]:
         ]
     else:
         lines.append(("device", f"not known: {page.analysis.totals['missing']['busy_time']}"))
+        operators = page.analysis.operators
+        calls, own = sum(one.calls for one in operators), sum(one.self_cpu for one in operators)
+        if calls:
+            lines.append(
+                ("operators", f"{_each(page, calls)} calls, {_each(page, own * _NS, 'seconds')} of the host")
+            )
     lines += [("syncs", _syncs(page)), ("launches", _launches(page))]
     for label, text in lines:
         if text:
@@ -118,14 +124,14 @@ def _busy(page: Page) -> str:
 
 
 def _idle(page: Page) -> str:
-    found = page.analysis.totals
-    if found["idle_share"] is None:
-        return f"not known: {found['missing']['idle_share']}"
-    causes = page.analysis.gaps.time_by_cause()
+    share, causes = page.idle
+    if share is None:
+        return f"not known: {page.analysis.totals['missing'].get('idle_share', 'no row takes time')}"
     idle = sum(causes.values())
     told = sorted(causes.items(), key=lambda one: -one[1])
     parts = [f"{cause} {_share(time / idle)}" for cause, time in told if idle and time > _LITTLE * idle]
-    return _share(found["idle_share"]) + (f"; of that {', '.join(parts)}" if parts else "")
+    where = " within the calls" if page.calls is not None else ""
+    return _share(share) + where + (f"; of that {', '.join(parts)}" if parts else "")
 
 
 def _share(value: float) -> str:
