@@ -30,10 +30,10 @@ _IN_NAME = re.compile(r"\b([HDPA])to([HDPA])\b")
 _IN_WORDS = re.compile(r"Copy(Host|Device)To(Host|Device)|(Host|Device)To(Host|Device)", re.IGNORECASE)
 
 #: Copies and fills that ROCm's runtime makes with kernels of its own, and newer Kineto writes as kernels.
-_RUNTIME_KERNEL = re.compile(r"__amd_rocclr_(copy|fill)", re.IGNORECASE)
+_RUNTIME_KERNEL = re.compile(r"(__amd_rocclr_)?(copy|fill)(Buffer|Image)", re.IGNORECASE)
 
-_PREFIX = re.compile(r"[a-z]+(?=[A-Z])")
-_VERSION = re.compile(r"(_ptsz|_ptds|_v\d+|R\d{4})$")
+_PREFIX = re.compile(r"^[a-z]+(?=[A-Z])(Drv(?=[A-Z]))?")
+_VERSION = re.compile(r"(_ptsz|_ptds|_spt|_v\d+|R\d{4})+$")
 
 
 @lru_cache(maxsize=4096)
@@ -65,6 +65,12 @@ def call_kind(name: str) -> int:
     if plain in ("EventQuery", "StreamQuery"):
         return QUERY
     return OTHER
+
+
+@lru_cache(maxsize=4096)
+def launches_graph(name: str) -> bool:
+    """A launch of many rows at once."""
+    return api(name).startswith("GraphLaunch")
 
 
 @lru_cache(maxsize=4096)
@@ -107,7 +113,7 @@ def api_direction(kind: Any) -> int:
 
 def copies_as_kernel(name: str) -> bool:
     """A kernel of the runtime's own that copies or fills memory."""
-    return _RUNTIME_KERNEL.search(name) is not None
+    return _RUNTIME_KERNEL.match(name) is not None
 
 
 def whole(value: Any) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .columns import Numbered
 from .errors import TraceError
 from .linking import link
 from .model import Calls, DeviceRows, Frames, Ints, MemoryRows, Operators, Spans, Trace
@@ -32,7 +33,7 @@ def load(path: str | os.PathLike[str]) -> Trace:
     if not reader.count:
         raise TraceError("; ".join([f"{path} has no events", *reader.faults]))
     trace = _trace(reader, builder)
-    link(trace)
+    link(trace, _processes(builder))
     return trace
 
 
@@ -86,6 +87,12 @@ def _trace(reader: EventReader, builder: RowBuilder) -> Trace:
         events=reader.count,
         faults=[*reader.faults, *_left_out(builder)],
     )
+
+
+def _processes(builder: RowBuilder) -> Ints:
+    """Number of the process of each thread."""
+    numbered: Numbered[Any] = Numbered()
+    return np.array([numbered[process] for process, _ in builder.threads.all], np.int64)
 
 
 def _operators(columns: dict[str, Ints]) -> Operators:
