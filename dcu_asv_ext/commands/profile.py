@@ -128,11 +128,13 @@ def _told(options: argparse.Namespace, found: Inputs) -> int:
 def _traces(output: Output, found: Inputs) -> int:
     """One by one: a trace is forgotten before the next is read."""
     from ..comparing.profile_page import page_of_file
-    from ..trace.errors import TraceError
+    from ..trace.errors import EmptyTrace, TraceError
 
     for path in found.traces:
         try:
             output.add(page_of_file(path))
+        except EmptyTrace as fault:
+            output.refuse(str(fault), NOTHING_COMPARABLE)
         except TraceError as fault:
             output.refuse(str(fault))
     return output.finish()

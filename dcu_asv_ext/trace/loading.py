@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .columns import Numbered
-from .errors import TraceError
+from .errors import EmptyTrace, TraceError
 from .linking import link
 from .model import Calls, DeviceRows, Frames, Ints, MemoryRows, Operators, Spans, Trace
 from .reading import EventReader
@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str]) -> Trace:
         for events in reader:
             builder.add(events)
     if not reader.count:
-        raise TraceError("; ".join([f"{path} has no events", *reader.faults]))
+        kind = TraceError if reader.faults else EmptyTrace
+        raise kind("; ".join([f"{path} has no events", *reader.faults]))
     trace = _trace(reader, builder)
     link(trace, _processes(builder))
     return trace
