@@ -41,5 +41,14 @@ def _lines(events: Iterable[Any]) -> Iterable[tuple[tuple[int, str], int]]:
         event = waiting.pop()
         waiting.extend(event.children)
         caller = getattr(event.extra_fields, "caller", None)
-        if caller is not None:
-            yield (event.start_time_ns, event.name), caller.line_number
+        if caller is not None and (name := _name(event)) is not None:
+            yield (event.start_time_ns, name), caller.line_number
+
+
+def _name(event: Any) -> str | None:
+    """None where the code that it is the name of is gone, as that of a module once it is imported: torch then reads
+    other memory."""
+    try:
+        return str(event.name)
+    except UnicodeDecodeError:
+        return None

@@ -51,5 +51,16 @@ def test_times_of_more_digits_than_a_float_has(start: int) -> None:
     assert told(found, row("a.py(5): f", float(f"{start / 1000:.3f}"))) == 20
 
 
+def test_a_name_that_torch_has_no_more() -> None:
+    class Gone(SimpleNamespace):
+        @property
+        def name(self) -> str:
+            return b"\xa0".decode()
+
+    gone = Gone(start_time_ns=BASE, extra_fields=SimpleNamespace(caller=SimpleNamespace(line_number=3)))
+    gone.children = [event("a.py(5): f", 1_000, 20)]
+    assert told(lines(gone), row("a.py(5): f", 1.0)) == 20
+
+
 def test_a_torch_without_the_tree() -> None:
     assert told(CallingLines(SimpleNamespace()), row("a.py(5): f", 1.0)) is None
