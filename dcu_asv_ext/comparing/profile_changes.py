@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
@@ -162,9 +162,20 @@ def _changes(name: str, before: Sequence[Profiled], after: Sequence[Profiled]) -
     verdicts = _judged(sides)
     capped = [any(name in one.capped for one in side) for side in (before, after)]
     return [
-        _row(_WHAT[name], pair, old, new, verdict, capped)
+        replace(
+            _row(_WHAT[name], pair, old, new, verdict, capped), operator=_operator(name, pair, olds, news)
+        )
         for pair, (old, new), verdict in zip(pairs, sides, verdicts, strict=True)
     ]
+
+
+def _operator(name: str, pair: _Both, olds: Sequence[Table], news: Sequence[Table]) -> str:
+    """That of a copy or a wait, where it is one alone."""
+    if name not in ("copies", "syncs"):
+        return ""
+    tables, key = (olds, pair.before) if pair.after is None else (news, pair.after)
+    found = set() if key is None else _operators(tables, key)
+    return next(iter(found)) if len(found) == 1 else ""
 
 
 def _of(tables: Sequence[Table], key: RowKey | None) -> RowSide | None:

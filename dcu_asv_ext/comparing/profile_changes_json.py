@@ -54,6 +54,7 @@ def _row(row: RowChange) -> dict[str, Any]:
         "was": row.was or None,
         "detail": row.detail or None,
         "source": row.source or None,
+        "operator": row.operator or None,
         "seconds": row.seconds,
         "before": _row_side(row.before),
         "after": _row_side(row.after),

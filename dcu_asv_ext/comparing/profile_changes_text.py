@@ -139,6 +139,7 @@ def _row(row: RowChange, style: Style) -> str:
     if row.was:
         name = f"{name} in place of {clipped(row.was)}"
     detail = f" {row.detail}" if row.detail else ""
+    detail += f" by {row.operator}" if row.operator else ""
     at = f" at {row.source}" if row.source else ""
     return f"{name}{detail}{at}: {_numbers(row, style)}"
 

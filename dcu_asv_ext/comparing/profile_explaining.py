@@ -198,7 +198,12 @@ def _idle_text(idle: float, syncs: Sequence[RowChange]) -> str:
     if not named:
         return text
     word = "new" if idle > 0 else "gone"
-    told = ", ".join(row.name + (f" at {row.source}" if row.source else "") for row in named[:2])
+    told = ", ".join(
+        row.name
+        + (f" by {row.operator}" if row.operator else "")
+        + (f" at {row.source}" if row.source else "")
+        for row in named[:2]
+    )
     return f"{text} ({word}: {told}{', ...' if named[2:] else ''})"
 
 

@@ -52,6 +52,7 @@ class RowChange:
 
     name: after the change, or before where it is gone; was: the one that it replaces, "" for itself. detail: a
     kernel's grid and block, a copy's direction. source: the line of code, "" where there were no stacks.
+    operator: of torch's, that made a copy or a wait, "" where none is known.
     words: what became of it, () for nothing; sure: beyond the spread of several profiles, or counted exactly.
     """
 
@@ -64,6 +65,7 @@ class RowChange:
     was: str = ""
     detail: str = ""
     source: str = ""
+    operator: str = ""
 
     @property
     def seconds(self) -> float:

@@ -30,7 +30,7 @@ class RowKey:
 @dataclass(frozen=True)
 class Row:
     """Of a call. seconds: on the device, or of the host; bytes: of a copy; None where they are not told.
-    operators: that launched it, as far as they are known."""
+    operators: of torch's, that made it, as far as they are known."""
 
     count: float
     seconds: float | None
@@ -152,6 +152,13 @@ def _text(given: Sequence[Any], place: int) -> str:
     return next((one for one in _more(given, place) if isinstance(one, str)), "")
 
 
+def _named(given: Sequence[Any], place: int) -> frozenset[str]:
+    """The operators there: one, or a list."""
+    found = next(_more(given, place), None)
+    known = [found] if isinstance(found, str) else found if isinstance(found, list) else []
+    return frozenset(one for one in known if isinstance(one, str) and one)
+
+
 def _number(given: Any) -> float | None:
     return float(given) if is_number(given) and math.isfinite(given) and given >= 0 else None
 
@@ -160,10 +167,7 @@ def _kernel(given: Sequence[Any]) -> tuple[RowKey, Row] | None:
     """[short name, shape, count, seconds, operators...]"""
     if not _cells(given, (0, 1), (2, 3)):
         return None
-    operators = next(_more(given, 4), None)
-    known = [operators] if isinstance(operators, str) else operators if isinstance(operators, list) else []
-    named = frozenset(one for one in known if isinstance(one, str) and one)
-    return RowKey(given[0], given[1]), Row(float(given[2]), float(given[3]), None, named)
+    return RowKey(given[0], given[1]), Row(float(given[2]), float(given[3]), None, _named(given, 4))
 
 
 def _operator(given: Sequence[Any]) -> tuple[RowKey, Row] | None:
@@ -174,17 +178,19 @@ def _operator(given: Sequence[Any]) -> tuple[RowKey, Row] | None:
 
 
 def _copy(given: Sequence[Any]) -> tuple[RowKey, Row] | None:
-    """[direction, count, bytes or None, seconds, source]"""
+    """[direction, count, bytes or None, seconds, source, operator]"""
     if not _cells(given, (0,), (1, 3)):
         return None
-    return RowKey(given[0], "", _text(given, 4)), Row(float(given[1]), float(given[3]), _number(given[2]))
+    row = Row(float(given[1]), float(given[3]), _number(given[2]), _named(given, 5))
+    return RowKey(given[0], "", _text(given, 4)), row
 
 
 def _sync(given: Sequence[Any]) -> tuple[RowKey, Row] | None:
-    """[kind, name, count, seconds, source]"""
+    """[kind, name, count, seconds, source, operator]"""
     if not _cells(given, (0, 1), (2, 3)):
         return None
-    return RowKey(given[1], given[0], _text(given, 4)), Row(float(given[2]), float(given[3]))
+    row = Row(float(given[2]), float(given[3]), None, _named(given, 5))
+    return RowKey(given[1], given[0], _text(given, 4)), row
 
 
 def _gap(given: Sequence[Any]) -> tuple[RowKey, Row] | None:

@@ -161,6 +161,13 @@ class TestCopiesAndSyncs:
         assert (row.name, row.detail, row.words) == ("hipMemcpyWithStream", "copy", (ADDED,))
         assert row.source == "model.py:12 forward"
 
+    def test_the_operator_that_made_it(self) -> None:
+        after = profile(syncs=(("copy", "hipMemcpyWithStream", 1, 1e-3, "model.py:12 forward"),))
+        assert only(changed(profile(), after).syncs).operator == ""
+        after["syncs"][0].append("aten::item")
+        assert only(changed(profile(), after).syncs).operator == "aten::item"
+        assert only(changed(after, profile()).syncs).operator == "aten::item"
+
     def test_a_line_that_moved_is_the_same(self) -> None:
         sides = [
             profile(syncs=(("stream", "hipStreamSynchronize", 1, 1e-3, f"model.py:{line} forward"),))

@@ -11,7 +11,7 @@ from dcu_asv_ext.comparing.model import Key, ResultSet, Row
 from dcu_asv_ext.comparing.profile_changes import compare_profiles
 from dcu_asv_ext.comparing.profile_reading import as_record, compared_profiles, profiled_records
 from dcu_asv_ext.comparing.profile_tables import REST
-from dcu_asv_ext.trace import digest
+from dcu_asv_ext.trace import digest_tables
 
 from .measured import FAMILY, LATENCY, PARAMS, read, recorded
 from .profiles import GEMM, RELU, STEPS, Kernel, measured, profile, thrice
@@ -77,7 +77,7 @@ def test_a_trace_file_has_no_latency() -> None:
 
 
 def test_the_rest_of_a_table_has_the_digests_name() -> None:
-    assert REST == digest.REST
+    assert REST == digest_tables.REST
 
 
 class TestExplainedRow:
@@ -114,8 +114,8 @@ class TestExplainedRow:
 
     def test_profiles_of_another_change_explain_nothing(self) -> None:
         """A later session was profiled, and its latency moved by another amount."""
-        after = measured([None] * 3, 5.0e-3)
-        other = thrice(profile((GEMM, RELU, NEW)), 9.0e-3, session="later")
+        after = measured([None] * 3, 6.0e-3)
+        other = thrice(profile((GEMM, RELU, NEW)), 5.0e-3, session="later")
         entry = recorded([x for one in after for x in one["times"]["latency"]])
         found = report([side(thrice(profile()))], [read([*after, *other], {LATENCY: entry})])
         row = next(row for row in found.rows if row.key.metric == "latency")
