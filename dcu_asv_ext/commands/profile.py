@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 SORT_KEYS = ("self_device", "device", "self_cpu", "cpu", "calls", "mean", "memory", "name")
 
 _ABOUT = """\
-TRACE is a Chrome trace of torch's profiler, .json or .json.gz, or a folder of such; several are told
-one by one, ranks of a distributed run by their number. Neither torch nor asv is needed for that.
+TRACE is a Chrome trace of torch's profiler, .json or .json.gz, or a folder of such; several are
+told one by one, ranks of a distributed run by their number. It takes neither torch nor asv.
 
 BENCH is a function of the suite, as module.function or function, with (parameters) where it has
 several sets of them. It is profiled now, of the working tree as it is or of --commit, in the

@@ -50,8 +50,7 @@ def _steps(page: Page) -> str:
 def _device(page: Page) -> str:
     trace = page.analysis.trace
     if not len(trace.device):
-        found = page.device or "no rows of a device"
-        return f"{found}: the trace has no rows of a device, so only the host's side can be told"
+        return f"{page.device or 'none'}: the trace has no rows of one, so only the host's side can be told"
     names = page.devices
     shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     if page.device and not any("(" in name for name in names):
@@ -62,12 +61,14 @@ def _device(page: Page) -> str:
 
 
 def _cost(page: Page) -> str:
-    step = "" if page.step is None else f"{figures.quantity(page.step, 'seconds')} a profiled step"
+    parts = [] if page.step is None else [f"{figures.quantity(page.step, 'seconds')} a profiled step"]
     if page.overhead is not None and page.latency is not None:
         latency = figures.quantity(page.latency, "seconds")
-        return f"{step}, {page.overhead:.2f} x the latency without the profiler ({latency})".lstrip(", ")
-    why = "a first call has nothing to compare with" if page.first else "the trace does not tell it"
-    return f"{step}{', ' if step else ''}of which the profiler's own share is not known: {why}"
+        parts.append(f"{page.overhead:.2f} x the latency without the profiler ({latency})")
+    else:
+        why = "a first call has nothing to compare with" if page.first else "the trace does not tell it"
+        parts.append(f"how much of a time is the profiler's own is not known: {why}")
+    return ", ".join(parts)
 
 
 def _trace(page: Page) -> str:
