@@ -24,12 +24,13 @@ class OperatorMemory:
 
     @cached_property
     def freed(self) -> Ints:
-        """When what each row allocated was freed; -1 for never, and for rows that are no allocations."""
+        """When what each row allocated was freed, or its address was given out again; -1 for never, and for rows that
+        are no allocations."""
         rows = self.rows
         order = np.lexsort((np.arange(len(rows)), rows.address, rows.device))
         same = (np.diff(rows.address[order]) == 0) & (np.diff(rows.device[order]) == 0)
         first, following = order[:-1][same], order[1:][same]
-        pair = (rows.bytes[first] > 0) & (rows.bytes[following] < 0)
+        pair = rows.bytes[first] > 0
         found = np.full(len(rows), -1, np.int64)
         found[first[pair]] = rows.start[following[pair]]
         return found

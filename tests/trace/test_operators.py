@@ -78,9 +78,26 @@ def test_one_whose_only_content_is_its_like_is_one_call(tmp_path: Path) -> None:
     analysis = made.analysis(tmp_path)
     row = by_name(analysis)["aten::sum"]
     assert (row.calls, row.outermost, row.cpu, row.self_cpu) == (1, 1, 40 * US, 38 * US)
-    by_shape = {(one.name, one.shapes): one for one in operators(analysis, by_shape=True)}
-    assert ("aten::sum", ("[[8]]",)) in by_shape
-    assert ("aten::sum", ("[[2]]",)) not in by_shape
+    (sums,) = [one for one in operators(analysis, by_shape=True) if one.name == "aten::sum"]
+    assert (sums.shapes, sums.calls, sums.cpu, sums.self_cpu) == (("[[8]]",), 1, 40 * US, 38 * US)
+
+
+def test_of_two_that_begin_together_the_longer_is_outside(tmp_path: Path) -> None:
+    made = Tabling()
+    made.operator("aten::addmm", 0, 50)
+    made.operator("aten::linear", 0, 100)
+    rows = by_name(made.analysis(tmp_path))
+    assert (rows["aten::linear"].self_cpu, rows["aten::addmm"].self_cpu) == (50 * US, 50 * US)
+
+
+def test_what_reaches_beyond_an_operator_is_not_inside_it(tmp_path: Path) -> None:
+    made = Tabling()
+    made.operator("aten::linear", 0, 100)
+    made.operator("aten::addmm", 10, 20)
+    made.call("hipLaunchKernel", 15, 25)
+    rows = by_name(made.analysis(tmp_path))
+    assert (rows["aten::addmm"].self_cpu, rows["aten::addmm"].runtime) == (10 * US, 0)
+    assert (rows["aten::linear"].self_cpu, rows["aten::linear"].runtime) == (80 * US, 10 * US)
 
 
 def test_a_call_of_the_runtime_beside_its_like_makes_two_calls(tmp_path: Path) -> None:
@@ -151,7 +168,7 @@ def test_spans_are_no_operators_and_take_their_time_with_them(tmp_path: Path) ->
     made.runs("gemm", 30, 40, 70)
     rows = by_name(made.analysis(tmp_path))
     assert set(rows) == {"Mine", "aten::mm"}
-    assert rows["Mine"].self_cpu == 50 * US
+    assert (rows["Mine"].self_cpu, rows["Mine"].runtime) == (50 * US, 0)
     assert rows["Mine"].device == 30 * US
 
 
@@ -247,6 +264,35 @@ def test_memory_of_the_host_counts_only_where_nothing_ran_on_a_device(tmp_path: 
     assert memory_place(analysis) == ""
     row = by_name(analysis)["aten::add"]
     assert (row.self_bytes, row.peak_bytes, row.held_bytes, row.holding) == (None, None, None, None)
+
+
+def test_memory_of_an_operator_inside_itself_is_not_added_twice(tmp_path: Path) -> None:
+    made = Tabling()
+    made.operator("aten::add", 0, 50)
+    made.memory(5, 2 * MIB, 1)
+    made.operator("aten::add", 10, 30)
+    made.memory(15, MIB, 2)
+    row = by_name(made.analysis(tmp_path))["aten::add"]
+    assert (row.self_bytes, row.net_bytes, row.peak_bytes) == (3 * MIB, 3 * MIB, 3 * MIB)
+    assert (row.held_bytes, row.holding) == (3 * MIB, 1)
+
+
+def test_several_calls_of_a_step_hold_in_one_step(tmp_path: Path) -> None:
+    made = Tabling()
+    made.span("ProfilerStep#0", 0, 90)
+    for number in range(3):
+        made.operator("aten::add", 20 * number, 20 * number + 10)
+        made.memory(20 * number + 5, MIB, number + 1)
+    row = by_name(made.analysis(tmp_path))["aten::add"]
+    assert (row.held_bytes, row.holding) == (3 * MIB, 1)
+
+
+def test_an_address_that_is_given_out_again_had_been_freed(tmp_path: Path) -> None:
+    made = Tabling()
+    made.operator("aten::add", 0, 20)
+    made.memory(5, 2 * MIB, 1)
+    made.memory(15, MIB, 1)
+    assert by_name(made.analysis(tmp_path))["aten::add"].held_bytes == MIB
 
 
 def test_an_address_that_is_used_again_was_freed_in_between(tmp_path: Path) -> None:

@@ -118,6 +118,27 @@ class TestFusable:
         found = answers(steadily(tmp_path, name, others), "aten::mul")[module.FUSABLE]
         assert (found.answer, figure in found.text) == (answer, True), found
 
+    def test_a_product_with_an_element_wise_kernel_is_still_a_librarys(self, tmp_path: Path) -> None:
+        made = Tabling()
+        made.operator("aten::addmm", 0, 20)
+        made.runs(MUL, 2, 5, 20)
+        made.runs(GEMM, 4, 20, 60)
+        made.operator("aten::other", 20, 30)
+        made.runs(MUL, 22, 60, 70)
+        found = answers(made.analysis(tmp_path), "aten::addmm")[module.FUSABLE]
+        assert (found.answer, "1 of 1 kernels" in found.text) == (module.PARTLY, True)
+
+    def test_what_runs_on_another_stream_is_not_beside_it(self, tmp_path: Path) -> None:
+        made = Tabling()
+        made.operator("aten::mul", 0, 8)
+        made.runs(MUL, 2, 20, 40)
+        made.operator("aten::other", 10, 18)
+        made.runs(GEMM, 12, 40, 60, stream=5)
+        made.operator("aten::other", 20, 28)
+        made.runs(MUL, 22, 60, 80)
+        found = answers(made.analysis(tmp_path), "aten::mul")[module.FUSABLE]
+        assert (found.answer, "1 of 1 kernels" in found.text) == (module.YES, True)
+
     def test_copies_cannot_be(self, tmp_path: Path) -> None:
         made = Tabling()
         made.operator("aten::copy_", 0, 50)
@@ -157,6 +178,16 @@ class TestOutputs:
         )
         some = answers(with_outputs(tmp_path, 3), "aten::linear")[module.REUSED]
         assert some.answer == module.PARTLY  # the last two see no further launch
+
+    def test_what_is_freed_inside_a_call_is_no_output(self, tmp_path: Path) -> None:
+        made = Tabling()
+        made.operator("aten::linear", 0, 50)
+        made.memory(5, MIB, 1)
+        made.memory(10, MIB, 2)
+        made.runs(MUL, 20, 25, 60)
+        made.memory(40, -MIB, 2)
+        found = answers(made.analysis(tmp_path), "aten::linear")[module.REUSED]
+        assert found.text.startswith("of 1 output 0 are freed")
 
     def test_open_without_memory_rows(self, tmp_path: Path) -> None:
         told = answers(steadily(tmp_path), "aten::mul")
