@@ -27,7 +27,9 @@ def quantity(value: float | None, unit: str, digits: int = _DIGITS) -> str:
     if value is None or math.isnan(value):
         return NOTHING
     if unit == SHARE:
-        return f"{_significant(round(100 * value, 9), digits, whole=True)} %"
+        percents = round(100 * value, 9)
+        small = 0 < abs(percents) < 0.1
+        return f"{percents:.2f} %" if small else f"{_significant(percents, digits, whole=True)} %"
     size, name = _prefix(abs(value), unit)
     text = _significant(value / size, digits, whole=unit != "seconds")
     return f"{text} {name}" if name else text

@@ -88,3 +88,23 @@ def test_a_name_cannot_command_the_terminal() -> None:
 def test_wide_letters_take_two_columns() -> None:
     assert figures.columns("矩阵a") == 5
     assert figures.left("矩阵", 6) == "矩阵  " and figures.right("矩阵", 6) == "  矩阵"
+
+
+def test_shares_are_percents_and_their_differences_points() -> None:
+    shown = [figures.quantity(one, "share") for one in (0.0, 1e-7, 0.0007, 0.001, 0.018, 0.1, 0.1234, 1.0)]
+    assert shown == ["0 %", "0.00 %", "0.07 %", "0.100 %", "1.80 %", "10 %", "12.3 %", "100 %"]
+    assert figures.pair(0.1, 0.35, "share") == ("10 %", "35 %")
+    assert figures.change(-0.031, "share") == "-3.1 points"
+    assert figures.around(0.5, 0.25, 0.75, "share") == "[25, 75 %]"
+    assert figures.interval_of_points(0.011, -0.05) == "[+1.1, -5.0]"
+    assert figures.interval_of_points(-math.inf, math.inf) == ""
+
+
+def test_counts_have_no_unit() -> None:
+    assert [figures.quantity(one, "count") for one in (0.0, 2.0, 12.5)] == ["0", "2", "12.5"]
+
+
+def test_a_part_has_the_digits_of_the_whole() -> None:
+    parts = [figures.part(one, 1.2e-3, "seconds") for one in (0.95e-3, -0.05e-3, 1e-6, 0.0)]
+    assert parts == ["+0.95 ms", "-0.05 ms", "+1.00 us", "+0 s"]
+    assert figures.part(1e-6, 0.0, "seconds") == "+1.00 us"
