@@ -116,6 +116,12 @@ def copies_as_kernel(name: str) -> bool:
     return _RUNTIME_KERNEL.match(name) is not None
 
 
+def copies_by_kernel(name: str) -> bool:
+    """Of those, one that copies."""
+    found = _RUNTIME_KERNEL.match(name)
+    return found is not None and found[2].lower() == "copy"
+
+
 def whole(value: Any) -> int | None:
     """A whole number, also one written as text in any base; None where it is none."""
     if type(value) is int:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from . import kinds
-from .model import Ints, Trace
+from .model import Bools, Ints, Trace, named
 
 
 @dataclass(frozen=True)
 class _Makers:
     """Rows, and the calls that may have made them. several: those that may make more than one row each."""
 
-    rows: npt.NDArray[np.bool_]
-    calls: npt.NDArray[np.bool_]
-    several: npt.NDArray[np.bool_]
+    rows: Bools
+    calls: Bools
+    several: Bools
 
 
 def link(trace: Trace, processes: Ints) -> None:
@@ -130,22 +128,16 @@ def _calls_of_rows(trace: Trace, processes: Ints) -> Ints:
 
 def _makers(trace: Trace) -> list[_Makers]:
     device, calls = trace.device, trace.calls
-    graph = _with(kinds.launches_graph, trace.names, calls.name) & (calls.kind == kinds.LAUNCH)
+    graph = named(kinds.launches_graph, trace.names, calls.name) & (calls.kind == kinds.LAUNCH)
     moves = np.isin(calls.kind, (kinds.COPY_CALL, kinds.FILL_CALL))
     kernels = device.kind == kinds.KERNEL
     return [
         _Makers(kernels, calls.kind == kinds.LAUNCH, graph),
-        _Makers(kernels & _with(kinds.copies_as_kernel, trace.names, device.name), moves, moves),
+        _Makers(kernels & named(kinds.copies_as_kernel, trace.names, device.name), moves, moves),
         _Makers(device.kind == kinds.COPY, calls.kind == kinds.COPY_CALL, moves),
         _Makers(device.kind == kinds.FILL, calls.kind == kinds.FILL_CALL, moves),
         _Makers(~kernels, graph, graph),
     ]
-
-
-def _with(holds: Callable[[str], bool], names: list[str], of: Ints) -> npt.NDArray[np.bool_]:
-    """Mask of the rows whose name is such."""
-    seen, at = np.unique(of, return_inverse=True)
-    return np.array([holds(names[one]) for one in seen.tolist()], bool)[at]
 
 
 def _numbers(trace: Trace, processes: Ints) -> tuple[Ints, Ints]:
@@ -173,7 +165,7 @@ class _Shared:
     number: Ints
     first: Ints
     count: Ints
-    alike: npt.NDArray[np.bool_]
+    alike: Bools
 
     @classmethod
     def of(cls, numbers: Ints, members: Ints, place: Ints) -> _Shared:
@@ -182,7 +174,7 @@ class _Shared:
         return cls(members, number, first, count, alike)
 
 
-def _match(rows: _Shared, calls: _Shared, several: npt.NDArray[np.bool_], found: Ints) -> None:
+def _match(rows: _Shared, calls: _Shared, several: Bools, found: Ints) -> None:
     """several: of each call, whether it may make more than one row.
 
     As many rows as calls are of each other in their order, if one thread put them into one queue. More rows than

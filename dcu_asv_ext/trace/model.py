@@ -6,6 +6,7 @@ and every table is sorted by `start`. Texts are numbers into `Trace.names`; -1 s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 T = TypeVar("T", bound="Table")
 
 
@@ -164,6 +166,20 @@ class Trace:
         return self.names[number] if number >= 0 else ""
 
     @property
+    def rank(self) -> int | None:
+        """Of the process in a distributed run."""
+        return self._distributed("rank")
+
+    @property
+    def world_size(self) -> int | None:
+        return self._distributed("world_size")
+
+    def _distributed(self, entry: str) -> int | None:
+        told = self.header.get("distributedInfo")
+        value = told.get(entry) if isinstance(told, dict) else None
+        return value if type(value) is int else None
+
+    @property
     def devices(self) -> list[int]:
         """The devices that rows ran on."""
         return sorted({self.lanes[lane].device for lane in np.unique(self.device.lane)})
@@ -172,3 +188,9 @@ class Trace:
         """Mask of the device rows of one device."""
         lanes = [number for number, lane in enumerate(self.lanes) if lane.device == device]
         return np.isin(self.device.lane, lanes)
+
+
+def named(holds: Callable[[str], bool], names: list[str], numbers: Ints) -> Bools:
+    """Mask of the numbers whose name is such; each name is asked once."""
+    seen, at = np.unique(numbers, return_inverse=True)
+    return np.array([holds(names[one]) for one in seen.tolist()], np.bool_)[at.reshape(-1)]

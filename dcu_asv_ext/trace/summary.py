@@ -10,7 +10,8 @@ import numpy as np
 from . import kinds
 from .activity import activities
 from .loading import load
-from .model import Calls, Trace
+from .losses import losses
+from .model import Bools, Calls, Trace, named
 
 _NS = 1e-9
 
@@ -23,37 +24,43 @@ def summarize(path: str | os.PathLike[str]) -> dict[str, Any]:
 def totals(trace: Trace) -> dict[str, Any]:
     """kernel_count; kernel_time (s, summed); busy_time (s, union over each device's rows, summed over devices);
     span (s, from a device's first row to its last, summed); idle_share, overlap_share (of span, of busy time);
-    copies ({direction: {"count", "bytes", "seconds"}}, bytes None where a row's are told nowhere); sync_count and
-    syncs ({kind: count}: calls that wait for the device, blocking copies among them); devices, streams, flavour,
-    faults. Figures that a trace cannot tell are None, with the reason in `missing`.
+    copies ({direction: {"count", "bytes", "seconds"}}, bytes None where a row's are told nowhere); copies_as_kernels
+    (the same, of copies that ROCm makes with kernels of its own, and newer profilers write as kernels: they count as
+    kernels, and not in copies); sync_count and syncs ({kind: count}: calls that wait for the device,
+    blocking copies among them); devices, streams, flavour, rank, faults. Figures that a trace cannot tell are None,
+    with the reason in `missing`.
     """
     device = trace.device
     kernels = device.kind == kinds.KERNEL
     missing: dict[str, str] = {}
     found: dict[str, Any] = {
         "flavour": trace.flavour,
+        "rank": trace.rank,
         "events": trace.events,
         "kernel_count": int(kernels.sum()),
         "kernel_time": int(device.duration[kernels].sum()) * _NS,
         **_busy(trace, missing),
-        "copies": _copies(trace, missing),
+        "copies": _copies(trace, "copies", device.kind == kinds.COPY, missing),
+        "copies_as_kernels": _copies(trace, "copies_as_kernels", _copying_kernels(trace), missing),
         **_syncs(trace, missing),
         "unlaunched": int((device.call < 0).sum()) if len(trace.calls) else None,
         "missing": missing,
-        "faults": [*trace.faults, *_lost(trace)],
+        "faults": [*trace.faults, *losses(trace)],
     }
     if not len(device):
         reason = "the trace has no rows of a device"
         for name in ("kernel_count", "kernel_time", "busy_time", "span"):
             found[name] = None
             missing[name] = reason
+        missing["copies"] = reason
     return found
 
 
-def blocking(calls: Calls, names: list[str]) -> Any:
+def blocking(calls: Calls, names: list[str]) -> Bools:
     """Mask of the calls in which the host waits for the device: synchronisations, and copies that block."""
-    block = np.array([kinds.blocks_by_itself(name) for name in names] or [False])
-    return (calls.kind == kinds.SYNC) | ((calls.kind == kinds.COPY_CALL) & block[calls.name])
+    block = named(kinds.blocks_by_itself, names, calls.name)
+    found: Bools = (calls.kind == kinds.SYNC) | ((calls.kind == kinds.COPY_CALL) & block)
+    return found
 
 
 def _busy(trace: Trace, missing: dict[str, str]) -> dict[str, Any]:
@@ -73,11 +80,18 @@ def _busy(trace: Trace, missing: dict[str, str]) -> dict[str, Any]:
     return found
 
 
-def _copies(trace: Trace, missing: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _copying_kernels(trace: Trace) -> Bools:
     device = trace.device
+    found: Bools = (device.kind == kinds.KERNEL) & named(kinds.copies_by_kernel, trace.names, device.name)
+    return found
+
+
+def _copies(trace: Trace, what: str, rows: Bools, missing: dict[str, str]) -> dict[str, dict[str, Any]]:
+    device = trace.device
+    direction = np.where(device.direction < 0, kinds.UNKNOWN, device.direction)
     found: dict[str, dict[str, Any]] = {}
     for number, label in enumerate(kinds.DIRECTIONS):
-        mine = (device.kind == kinds.COPY) & (device.direction == number)
+        mine = rows & (direction == number)
         count = int(mine.sum())
         if not count:
             continue
@@ -90,7 +104,7 @@ def _copies(trace: Trace, missing: dict[str, str]) -> dict[str, dict[str, Any]]:
         }
         if not whole:
             lost = count - int(told.sum())
-            missing[f"copies.{label}.bytes"] = (
+            missing[f"{what}.{label}.bytes"] = (
                 f"the trace does not tell the bytes of {lost} of {count} copies"
             )
     return found
@@ -106,14 +120,3 @@ def _syncs(trace: Trace, missing: dict[str, str]) -> dict[str, Any]:
         kind = kinds.sync_kind(trace.names[number])
         by_kind[kind] = by_kind.get(kind, 0) + int(count)
     return {"sync_count": len(waits), "syncs": by_kind}
-
-
-def _lost(trace: Trace) -> list[str]:
-    """Rows without the call that launched them: the tracer dropped events, or never wrote the link."""
-    rows = len(trace.device)
-    lost = int((trace.device.call < 0).sum())
-    if not rows or not lost or not len(trace.calls):
-        return []
-    return [
-        f"{lost} of {rows} device rows have no launching call in the trace: events were lost, or are not linked"
-    ]
