@@ -171,25 +171,21 @@ def _launch_bound(analysis: Analysis) -> tuple[tuple[Stretch, ...], float | None
 
 def _stretches(analysis: Analysis, device: int, rows: Ints, begin: Ints) -> list[Stretch]:
     """Runs of rows with a begin >= 0."""
-    table = analysis.trace.device
+    table, sources = analysis.trace.device, analysis.sources
     edges = np.diff(np.concatenate(([0], (begin >= 0).astype(np.int64), [0])))
-    found = []
-    for first, stop in zip(
-        np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True
-    ):
-        if stop - first < _LEAST_ROWS:
-            continue
-        run = rows[first:stop]
-        lines = analysis.sources.numbers_of_calls(table.call[run])
-        most = np.bincount(lines).argmax()
-        found.append(
-            Stretch(
-                device,
-                int(begin[first]),
-                int(table.end[run[-1]]),
-                stop - first,
-                int(table.duration[run].sum()),
-                analysis.sources.texts(np.array([most]))[0],
-            )
+    first, stop = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    enough = stop - first >= _LEAST_ROWS
+    first, stop = first[enough], stop[enough]
+    busy = np.concatenate(([0], np.cumsum(table.duration[rows])))
+    lines = sources.numbers_of_calls(np.where(begin >= 0, table.call[rows], -1))
+    return [
+        Stretch(
+            device=device,
+            begin=int(begin[one]),
+            end=int(table.end[rows[end - 1]]),
+            rows=end - one,
+            busy=int(busy[end] - busy[one]),
+            source=sources.texts(np.bincount(lines[one:end]).argmax(0, keepdims=True))[0],
         )
-    return found
+        for one, end in zip(first.tolist(), stop.tolist(), strict=True)
+    ]
