@@ -21,10 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "simulated_device")
 simulated = importlib.import_module({"sim": "sim_backend", "cuda": "fake_cuda"}[FORM])
 
 import torch  # noqa: E402  the "cuda" form has to come before it
-from torch.autograd.profiler import record_function  # noqa: E402
-from torch.profiler import ProfilerActivity, profile  # noqa: E402
+from simulated_profile import record  # noqa: E402
 
-ACTIVITY = {"sim": ProfilerActivity.PrivateUse1, "cuda": ProfilerActivity.CUDA}[FORM]
 STEPS = 4
 ROUNDS = 6
 MS = 1_000_000
@@ -140,33 +138,13 @@ FUNCTIONS: dict[str, Callable[[], Any]] = {
 }
 
 
-def steps(function: Callable[[], Any]) -> None:
-    """As the profile pass runs them."""
-    for number in range(STEPS):
-        with record_function(f"ProfilerStep#{number}"):
-            function()
-            with record_function("dcu_asv_ext.wait"):
-                torch.accelerator.synchronize()
-
-
-def profiled(function: Callable[[], Any]) -> Any:
-    with profile(
-        activities=[ProfilerActivity.CPU, ACTIVITY], record_shapes=True, profile_memory=True, with_stack=True
-    ) as recorded:
-        steps(function)
-    return recorded
-
-
 def main() -> None:
     folder = Path(os.environ["TRACES"])
     wanted = os.environ.get("ONLY", "").split() or FUNCTIONS
     written = {}
     for name in wanted:
-        steps(FUNCTIONS[name])
-        profiled(FUNCTIONS[name])  # the first time a profiler starts costs a second
-        recorded = profiled(FUNCTIONS[name])
         path = folder / f"{name}.json.gz"
-        recorded.export_chrome_trace(str(path))
+        record(FORM, FUNCTIONS[name], path, STEPS)
         written[name] = str(path)
     print(json.dumps(written))
 

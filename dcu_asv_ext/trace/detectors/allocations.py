@@ -142,6 +142,6 @@ def _pairs(scope: Scope) -> tuple[Ints, Ints]:
         & (memory.bytes[this] > 0)
         & (memory.bytes[following] == -memory.bytes[this])
         & (scope.step_of(memory.start[this]) == scope.step_of(memory.start[following]))
-        & (scope.step_of(memory.start[this]) >= 0)
+        & scope.inside(memory.start[this])
     )
     return this[pair], following[pair]

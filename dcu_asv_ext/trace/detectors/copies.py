@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,18 +48,36 @@ _ADVICE = {
 
 
 def detect(analysis: Analysis) -> Iterable[Finding]:
-    scope = analysis.scope
-    for group in analysis.copies:
-        kind = _kind(group, len(analysis.trace.steps))
-        if kind and group.operator in _COPIES:
-            yield from _of(scope, group, kind)
+    for group, kind in _groups(analysis):
+        yield from _of(analysis.scope, group, kind)
 
 
 def waits_of_copies(analysis: Analysis) -> Ints:
     """The waiting calls that a finding of this family is about (and no other need be)."""
-    steps = len(analysis.trace.steps)
-    groups = [one.rows for one in analysis.copies if one.operator in _COPIES and _kind(one, steps)]
-    return _waits(analysis, rows_of(groups))
+    return _waits(analysis, rows_of(group.rows for group, _ in _groups(analysis)))
+
+
+def _groups(analysis: Analysis) -> Iterator[tuple[CopyGroup, str]]:
+    """What is wrong with each group of which something is, without what was copied between steps."""
+    device, inside = analysis.trace.device, analysis.scope.rows
+    for group in analysis.copies:
+        if group.operator not in _COPIES:
+            continue
+        rows = np.array(group.rows)
+        rows = rows[inside[rows]]
+        if len(rows) and len(rows) < group.count:
+            group = replace(
+                group,
+                rows=tuple(rows.tolist()),
+                count=len(rows),
+                nanoseconds=int(device.duration[rows].sum()),
+                bytes=None if group.bytes is None else int(device.bytes[rows].sum()),
+                blocking=min(group.blocking, len(rows)),
+                small=min(group.small, len(rows)),
+            )
+        kind = _kind(group, len(analysis.trace.steps)) if len(rows) else ""
+        if kind:
+            yield group, kind
 
 
 def _kind(group: CopyGroup, steps: int) -> str:
@@ -89,12 +108,12 @@ def _waits(analysis: Analysis, rows: Ints) -> Ints:
 def _of(scope: Scope, group: CopyGroup, kind: str) -> Iterator[Finding]:
     device, gaps = scope.trace.device, scope.analysis.gaps
     rows = np.array(group.rows)
-    computing = device.kind == kinds.KERNEL
+    computing = (device.kind == kinds.KERNEL) & scope.rows
     kernels = intervals.union(device.start[computing], device.end[computing])
     hidden = int(covered(kernels, device.start[rows], device.end[rows]).sum())
     exposed = group.nanoseconds - hidden
     waits = _waits(scope.analysis, rows)
-    cut = np.flatnonzero(np.isin(gaps.call, waits) & (gaps.call >= 0))
+    cut = np.flatnonzero(np.isin(gaps.call, waits) & (scope.claims > 0))
     idle = int(scope.claims[cut].sum())
     if not scope.worth(group.nanoseconds + idle):
         return
@@ -110,7 +129,11 @@ def _of(scope: Scope, group: CopyGroup, kind: str) -> Iterator[Finding]:
             np.append(device.start[rows], gaps.begin[cut]),
             np.append(device.end[rows], gaps.end[cut]),
         ),
-        why_not="the copies run while kernels do" if 2 * hidden > group.nanoseconds else "",
+        why_not=(
+            "the copies run while kernels do"
+            if 2 * hidden > group.nanoseconds
+            else "the host works all the time, and is what the device waits for"
+        ),
         source=group.source,
         device=scope.trace.lanes[device.lane[rows[0]]].device,
         direction=group.direction,

@@ -23,7 +23,7 @@ LEAST_KERNELS = 4
 def detect(analysis: Analysis) -> Iterable[Finding]:
     """For information: how much faster the kernel can be is not in the trace."""
     scope, device = analysis.scope, analysis.trace.device
-    kernels = np.flatnonzero(device.kind == kinds.KERNEL)
+    kernels = np.flatnonzero((device.kind == kinds.KERNEL) & scope.rows)
     names, place = np.unique(device.name[kernels], return_inverse=True)
     if len(names) < LEAST_KERNELS:
         return

@@ -30,8 +30,8 @@ Intervals = tuple[Ints, Ints]
 class Scope:
     """The profiled time of an analysis. All times in ns.
 
-    within: the steps where the trace has some, else from the first device row to the last.
-    total: its length. busy: time in it in which a device ran something.
+    within: the steps where the trace has some, else from the first device row to the last. busy: time in which a
+    device ran what was submitted in it. total: the profiled time, the one and the other.
     """
 
     def __init__(self, analysis: Analysis) -> None:
@@ -42,9 +42,35 @@ class Scope:
             self.within = intervals.union(spans.start[steps], spans.end[steps])
         else:
             self.within = np.array([device.start.min()]), np.array([device.end.max()])
-        self.total = intervals.length(*self.within)
-        # Of its own clock: which part of it lies in the steps is not known where clocks differ.
-        self.busy = intervals.length(*intervals.union(device.start, device.end))
+        mine = self.rows
+        ran = intervals.union(device.start[mine], device.end[mine])
+        self.busy = intervals.length(*ran)
+        if analysis.launches.skewed:
+            self.total = max(intervals.length(*self.within), self.busy)
+        else:  # steps that do not wait for their end are over before the device is
+            both = [np.append(*side) for side in zip(self.within, ran, strict=True)]
+            self.total = intervals.length(*intervals.union(*both))
+
+    @cached_property
+    def rows(self) -> Bools:
+        """Mask of the device rows that the steps submitted, not what was done between them."""
+        device, calls, operators = self.trace.device, self.trace.calls, self.trace.operators
+        found = np.ones(len(device), np.bool_)
+        if not len(self.trace.steps):
+            return found
+        called, made = device.call >= 0, (device.call < 0) & (device.operator >= 0)
+        found[called] = self.inside(calls.start[device.call[called]])
+        found[made] = self.inside(operators.start[device.operator[made]])
+        if not self.analysis.launches.skewed:
+            untold = ~called & ~made
+            found[untold] = self.inside(device.start[untold])
+        return found
+
+    def inside(self, time: Ints) -> Bools:
+        """Which times of the host lie in the steps."""
+        place = np.searchsorted(self.within[0], time, "right") - 1
+        found: Bools = (place >= 0) & (time <= self.within[1][np.maximum(place, 0)])
+        return found
 
     @cached_property
     def waiting(self) -> int:
@@ -76,14 +102,23 @@ class Scope:
         return np.array([call for calls in own for call in calls], np.int64)
 
     @cached_property
+    def waits_for_all(self) -> Ints:
+        """Calls by which the host waits for all that a device does: such as a program's own clock needs."""
+        groups = [one.calls for one in self.analysis.syncs if one.kind == "device"]
+        return np.array([call for calls in groups for call in calls], np.int64)
+
+    @cached_property
     def claims(self) -> Ints:
         """Of every gap, the time that a finding may claim: none of those that the harness makes between steps, and
         none in which another device worked."""
         gaps = self.analysis.gaps
         claim: Ints = gaps.length.copy()
         claim[np.isin(gaps.call, self.own_calls) & (gaps.call >= 0)] = 0
-        if len(self.own_calls) and len(self.trace.steps):
-            claim[self._step_of_row(gaps.before) != self._step_of_row(gaps.after)] = 0
+        claim[~self.rows[gaps.after]] = 0
+        if len(self.trace.steps):
+            between = self._step_of_row(gaps.before) != self._step_of_row(gaps.after)
+            claim[between & (len(self.own_calls) > 0)] = 0
+            claim[between & np.isin(gaps.call, self.waits_for_all) & (gaps.call >= 0)] = 0
         for device in self.trace.devices if len(self.trace.devices) > 1 else ():
             others = ~self.trace.on(device)
             busy = intervals.union(self.trace.device.start[others], self.trace.device.end[others])

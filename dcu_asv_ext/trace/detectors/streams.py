@@ -52,7 +52,7 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
 
 def _of_device(scope: Scope, device: int) -> Iterator[Finding]:
     trace = scope.trace
-    found = _two_ways(trace, _handovers(trace, device))
+    found = _two_ways(trace, _handovers(scope, device))
     if len(found.rows) < LEAST_ROWS:
         return
     table = trace.device
@@ -115,9 +115,10 @@ def _finding(
     )
 
 
-def _handovers(trace: Trace, device: int) -> Handovers:
+def _handovers(scope: Scope, device: int) -> Handovers:
+    trace = scope.trace
     table = trace.device
-    rows = np.flatnonzero(trace.on(device))
+    rows = np.flatnonzero(trace.on(device) & scope.rows)
     lanes = np.unique(table.lane[rows])
     parts = []
     for lane in lanes.tolist():

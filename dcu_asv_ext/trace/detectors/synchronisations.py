@@ -52,13 +52,15 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
     scope = analysis.scope
     copying = waits_of_copies(analysis)
     for group in analysis.syncs:
-        if not group.own:
+        # Without steps to tell them apart, who waits for the whole device may be the clock of who profiles.
+        clock = group.kind == "device" and not group.operator and not len(analysis.trace.steps)
+        if not group.own and not clock:
             yield from _of(scope, group, np.setdiff1d(group.calls, copying))
 
 
 def _of(scope: Scope, group: SyncGroup, calls: Ints) -> Iterator[Finding]:
     gaps = scope.analysis.gaps
-    cut = np.flatnonzero(np.isin(gaps.call, calls) & (gaps.call >= 0))
+    cut = np.flatnonzero(np.isin(gaps.call, calls) & (scope.claims > 0))
     idle = int(scope.claims[cut].sum())
     if not scope.worth(idle):
         return

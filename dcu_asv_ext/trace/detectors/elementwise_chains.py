@@ -1,0 +1,172 @@
+"""Element-wise operators that follow each other on one stream, each on what the one before it made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kinds
+from ..linking import innermost
+from ..model import Ints, Trace
+from ..summary import blocking
+from ..syncing import outermost
+from .elementwise_operators import Traffic, traffic
+from .scope import Scope
+
+#: Operators from which on a chain is worth a kernel of its own: torch has many pairs as one operator already.
+LEAST_OPERATORS = 3
+#: Bytes of the tensor below which a launch costs more than its traffic.
+LARGE = 1 << 20
+#: Operators over lists of tensors: neighbours work on different ones.
+_OVER_LISTS = ("aten::_foreach_", "aten::_fused_")
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Chain:
+    """rows: of `Trace.device`, neighbours on one lane. names: of their operators. saved: bytes less, if they were one
+    kernel: the results between them are neither written nor read again. moved: bytes as they are."""
+
+    rows: tuple[int, ...]
+    operators: tuple[int, ...]
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+    moved: int
+    saved: int
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A row whose operator works element by element on something large. place: what neighbours have in common."""
+
+    row: int
+    operator: int
+    traffic: Traffic
+    place: tuple[int, ...]
+
+
+def chains_of(scope: Scope) -> Iterator[Chain]:
+    """The trace does not say which tensor an operator reads, only its shape. That it is the result before it is
+    refuted where that was freed earlier (with memory rows); without them, one or two operators again and again may be
+    a loop over tensors."""
+    trace = scope.trace
+    freed = _freed(trace)
+    chain: list[_Link] = []
+    for link in _links(scope):
+        if chain and (link is None or not _follows(trace, chain[-1], link, freed)):
+            yield from _closed(trace, chain, freed is not None)
+            chain = []
+        if link is not None:
+            chain.append(link)
+    yield from _closed(trace, chain, freed is not None)
+
+
+def _follows(trace: Trace, before: _Link, link: _Link, freed: Mapping[int, int] | None) -> bool:
+    if before.place != link.place or before.traffic.shape != link.traffic.shape:
+        return False
+    gone = _NEVER if freed is None else freed.get(before.operator, _NEVER)
+    return gone >= int(trace.operators.start[link.operator])
+
+
+def _closed(trace: Trace, chain: Sequence[_Link], memory: bool) -> Iterator[Chain]:
+    names = tuple(trace.name(int(trace.operators.name[one.operator])) for one in chain)
+    length = len(chain) if memory else _period(names)
+    for first in range(0, len(chain), max(length, 1)):
+        part = chain[first : first + length]
+        operators = tuple(one.operator for one in part)
+        if len(set(operators)) < LEAST_OPERATORS:
+            continue
+        if len(set(names)) == 1 and names[0].endswith("_"):
+            continue  # in place, and always the same: as likely a loop over different tensors
+        moved = sum(one.traffic.read + one.traffic.written for one in part)
+        between = sum(2 * one.traffic.written for one in part[:-1])
+        yield Chain(
+            tuple(one.row for one in part),
+            operators,
+            names[first : first + length],
+            part[0].traffic.shape,
+            moved,
+            min(between, moved),
+        )
+
+
+def _period(names: Sequence[str]) -> int:
+    """After how many names they begin again; their number where they do not."""
+    for length in range(1, len(names) // 2 + 1):
+        if all(names[at] == names[at - length] for at in range(length, len(names))):
+            return length
+    return len(names)
+
+
+def _links(scope: Scope) -> Iterator[_Link | None]:
+    """Of each row in the order of its lane; None for those that end a chain."""
+    trace = scope.trace
+    device, calls = trace.device, trace.calls
+    operators = _whole(trace, device.operator)
+    start = trace.operators.start[operators] if len(trace.operators) else 0 * operators
+    step = scope.step_of(start)
+    # What is before a wait of the host cannot be in one kernel with what is after it.
+    waits = np.sort(calls.start[blocking(calls, trace.names)])
+    stretch = np.searchsorted(waits, start)
+    moved = _traffic_of(trace, operators)
+    computing = (device.kind == kinds.KERNEL) & scope.rows & (operators >= 0)
+    for row in np.lexsort((device.start, device.lane)).tolist():
+        of_row = moved.get(int(operators[row])) if computing[row] else None
+        place = (int(device.lane[row]), int(step[row]), int(stretch[row]))
+        yield None if of_row is None else _Link(row, int(operators[row]), of_row, place)
+
+
+def _whole(trace: Trace, operators: Ints) -> Ints:
+    """Of operators that call themselves with more arguments (`out=`), the outer one."""
+    table = trace.operators
+    found: Ints = operators.copy()
+    while True:
+        inside = np.flatnonzero(found >= 0)
+        parent = table.parent[found[inside]]
+        same = (parent >= 0) & (table.name[np.maximum(parent, 0)] == table.name[found[inside]])
+        if not same.any():
+            return found
+        found[inside[same]] = parent[same]
+
+
+def _traffic_of(trace: Trace, operators: Ints) -> dict[int, Traffic]:
+    """Of the operators of rows: those that work element by element on something large."""
+    table = trace.operators
+    some = np.unique(operators[operators >= 0])
+    outer = outermost(trace, some)
+    found = {}
+    for operator, around in zip(some.tolist(), outer.tolist(), strict=True):
+        if trace.name(int(table.name[around])).startswith(_OVER_LISTS):
+            continue
+        one = traffic(
+            trace.name(int(table.name[operator])),
+            trace.name(int(table.shapes[operator])),
+            trace.name(int(table.types[operator])),
+        )
+        if one is not None and one.written >= LARGE:
+            found[operator] = one
+    return found
+
+
+def _freed(trace: Trace) -> dict[int, int] | None:
+    """Operator -> when the last large block that it allocated on a device was freed, as far as the trace goes; None
+    where the trace has no memory rows."""
+    memory = trace.memory
+    rows = np.flatnonzero(memory.on_cpu == 0)
+    if not len(rows):
+        return None
+    order = rows[np.lexsort((memory.start[rows], memory.address[rows]))]
+    this, following = order[:-1], order[1:]
+    pair = (memory.address[this] == memory.address[following]) & (memory.bytes[following] < 0)
+    gone = np.full(len(memory), _NEVER, np.int64)
+    gone[this[pair]] = memory.start[following[pair]]
+    made = rows[memory.bytes[rows] >= LARGE]
+    inside = _whole(trace, innermost(trace, memory.thread[made], memory.start[made]))
+    found: dict[int, int] = {}
+    for operator, when in zip(inside.tolist(), gone[made].tolist(), strict=True):
+        while operator >= 0:  # an operator's result is made by the `aten::empty` inside it
+            found[operator] = when
+            operator = int(trace.operators.parent[operator])
+    return found
