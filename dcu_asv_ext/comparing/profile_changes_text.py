@@ -106,7 +106,7 @@ def _explanation(found: ProfileChange, style: Style) -> Iterator[str]:
     ]
     if len(lines) > _PARTS and not style.everything:
         rest = sum(part.seconds for part in told.parts[_PARTS:])
-        more = f"{len(lines) - _PARTS} more parts together (--all)"
+        more = f"{figures.count(len(lines) - _PARTS, 'more part')} together (--all)"
         lines[_PARTS:] = [(figures.part(rest, told.change, "seconds"), more)]
     lines.append((figures.part(told.unexplained, told.change, "seconds"), "unexplained"))
     width = max(len(text) for text, _ in lines)

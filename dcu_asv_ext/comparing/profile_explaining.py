@@ -38,7 +38,7 @@ _IN_LINE, _MOST_OPEN = 3, 0.5
 #: Idle time that goes beyond the latency by more than this share is not sure.
 _OVERSHOOT = 0.1
 #: Seconds below the resolution of any clock: rounding.
-_NOTHING = 1e-12
+_NOTHING = 1e-10
 _NAME = 60
 
 LATENCY, PROFILED_CALL = "latency", "the profiled call"
@@ -218,6 +218,9 @@ def _finished(
         kept.append(Part(small, "small parts together", OTHER, sure=False))
     kept.sort(key=lambda part: (-abs(part.seconds), part.text))
     unexplained = _unless_nothing(change - sum(part.seconds for part in kept))
+    if unexplained * change < 0 and abs(unexplained) > _MOST_OPEN * abs(change):
+        shown = figures.change(change - unexplained, "seconds")
+        notes = [f"the profiled calls changed by {shown}, so they do not show this change", *notes]
     return Explanation(change, of, tuple(kept), unexplained, capped, tuple(notes))
 
 

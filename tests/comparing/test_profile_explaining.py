@@ -93,6 +93,7 @@ def test_the_device_may_have_done_more_than_the_latency_shows() -> None:
     told = explained(profile(), profile((GEMM, RELU, ("new", "1", 1, 2e-3))))
     assert parts(told) == [(KERNEL, 2e-3)]
     assert told.unexplained == pytest.approx(-0.8e-3), "it is said, and not hidden in another part"
+    assert told.notes[0] == "the profiled calls changed by +2.00 ms, so they do not show this change"
 
 
 def test_copies_and_busy_time_of_no_row() -> None:
