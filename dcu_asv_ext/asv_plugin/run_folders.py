@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 #: The raw data of so many runs is kept.
@@ -19,8 +21,13 @@ def new_folder(root: Path) -> Path:
     earlier = sorted(one for one in root.iterdir() if one.is_dir())
     for one in earlier[: max(len(earlier) - KEPT + 1, 0)]:
         shutil.rmtree(one, ignore_errors=True)
-    folder = root / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}"
-    folder.mkdir()
+    name = f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}"
+    # One process may begin two within a second.
+    for number in itertools.count(1):
+        folder = root / (name if number == 1 else f"{name}-{number}")
+        with suppress(FileExistsError):
+            folder.mkdir()
+            break
     return folder
 
 

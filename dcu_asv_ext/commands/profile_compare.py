@@ -72,17 +72,19 @@ def _matching(name: str) -> Match:
 
 
 def _of_files(before: str, after: str) -> ProfileChange:
-    """Raises WrongUse for what is no trace."""
+    """Raises WrongUse for what is no trace, NothingComparable for an empty one."""
     from ..comparing.profile_changes import ProfilesDiffer, compare_profiles
     from ..comparing.profile_page import page_of_file
     from ..comparing.profile_reading import as_record
     from ..trace.digest import digest
-    from ..trace.errors import TraceError
+    from ..trace.errors import EmptyTrace, TraceError
 
     records = []
     for path in (before, after):
         try:
             page = page_of_file(path)
+        except EmptyTrace as fault:
+            raise NothingComparable(str(fault)) from fault
         except TraceError as fault:
             raise WrongUse(str(fault)) from fault
         if page.nothing:
