@@ -144,16 +144,14 @@ def _waited(trace: Trace, begin: Ints, launch: Ints) -> Ints:
     calls = trace.calls
     waits = np.flatnonzero(blocking(calls, trace.names))
     found = np.full(len(begin), -1, np.int64)
-    same = np.zeros(len(begin), np.bool_)
     for thread in np.unique(calls.thread[waits]).tolist():
         mine = waits[calls.thread[waits] == thread]
         at = np.searchsorted(calls.start[mine], begin, "right") - 1
         call = mine[np.maximum(at, 0)]
         held = (at >= 0) & (calls.end[call] >= begin - TOLERANCE) & (calls.end[call] <= calls.start[launch])
         own = calls.thread[launch] == thread
-        better = held & (own | (~same & (found < 0)))
+        better = held & (own | (found < 0))
         found[better] = call[better]
-        same |= held & own
     return found
 
 

@@ -157,6 +157,14 @@ def test_one_device_may_have_a_clock_of_its_own(tmp_path: Path) -> None:
     assert skewed_devices(made.analysis(tmp_path).trace) == {1}
 
 
+def test_a_wait_for_one_device_says_nothing_of_another(tmp_path: Path) -> None:
+    made = Building()
+    made.launch(0, 10, 500, device=0)
+    made.launch(6, 16, 20, device=1)
+    made.call("hipDeviceSynchronize", 12, 22)
+    assert not skewed_devices(made.analysis(tmp_path).trace)
+
+
 def test_a_microsecond_of_rounding_is_no_other_clock(tmp_path: Path) -> None:
     made = Building()
     made.launch(10, 9, 20)

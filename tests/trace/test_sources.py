@@ -124,6 +124,16 @@ def test_the_line_of_the_statement_where_the_trace_has_it(tmp_path: Path) -> Non
     ]
 
 
+def test_functions_that_end_together_and_some_without_a_line(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("train.py(10): step", 10, 60)
+    made.frame("torch/nn/modules/module.py(1755): _call_impl", 20, 60, **{"Caller line": 12})
+    made.frame("<built-in function linear>", 30, 60, **{"Caller line": 116})
+    made.frame("train.py(70): other", 70, 90)
+    made.frame("<built-in function linear>", 75, 90)
+    assert at(made, tmp_path, (MAIN, 40), (MAIN, 80)) == ["train.py:12 step", "train.py:70 other"]
+
+
 def test_lines_of_two_functions_in_the_same_place(tmp_path: Path) -> None:
     """The line that one has may be that on which the other begins."""
     made = Building()
