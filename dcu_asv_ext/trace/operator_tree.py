@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .model import Ints, Trace
+from .nested import Nested
 from .summary import blocking
 
 Mask = npt.NDArray[np.bool_]
@@ -54,7 +55,7 @@ class OperatorTree:
         end = np.concatenate([table.end for table in tables])
         kept = np.concatenate((self.used, np.ones(len(trace.calls) + len(trace.spans), bool)))
         rows = np.flatnonzero(kept)
-        around = nested(thread[rows], start[rows], end[rows])
+        around = _around(thread[rows], start[rows], end[rows])
         # Only what lies directly in an operator is taken from it: a span takes what it holds with it.
         direct = np.flatnonzero(around >= 0)
         holder = rows[around[direct]]
@@ -156,22 +157,15 @@ class OperatorTree:
         return found
 
 
-def nested(thread: Ints, start: Ints, end: Ints) -> Ints:
+def _around(thread: Ints, start: Ints, end: Ints) -> Ints:
     """Of stretches on threads: the innermost other that holds each whole, -1 for none."""
-    parent = np.full(len(start), -1, np.int64)
-    order = np.lexsort((-end, start, thread))  # of equal starts the longer is outside
-    starts, ends, threads = start.tolist(), end.tolist(), thread.tolist()
-    around: list[int] = []
-    on = None
-    for row in order.tolist():
-        if threads[row] != on:
-            on, around = threads[row], []
-        while around and (ends[around[-1]] < ends[row] or ends[around[-1]] <= starts[row]):
-            around.pop()
-        if around:
-            parent[row] = around[-1]
-        around.append(row)
-    return parent
+    found = np.full(len(start), -1, np.int64)
+    for one in np.unique(thread):
+        mine = np.flatnonzero(thread == one)
+        nested = Nested(start[mine], end[mine])
+        inside = np.flatnonzero(nested.parent >= 0)
+        found[mine[nested.rows[inside]]] = mine[nested.rows[nested.parent[inside]]]
+    return found
 
 
 def _ends(following: Ints) -> Ints:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import units
+from .activity import activities
 from .analysis import Analysis
 from .operators import NO_OPERATOR, OperatorRow, memory_place, operators
+from .steps import each_step
 
 HEAVY = "few calls and long"
 MANY_SHORT = "many short kernels"
@@ -74,9 +76,10 @@ class _Whole:
 
     @cached_property
     def idle(self) -> float | None:
-        """Share of the device's span in which nothing ran."""
-        found: float | None = self.analysis.totals["idle_share"]
-        return found
+        """Share of the device's span, within the steps of a trace that has some, in which nothing ran."""
+        each = [one for step in each_step(self.analysis.trace) for one in activities(step)]
+        span = sum(one.span for one in each)
+        return sum(one.idle_time for one in each) / span if span else None
 
     @cached_property
     def peak(self) -> int:

@@ -117,6 +117,17 @@ def test_a_busy_host_costs_nothing_while_the_device_is_busy(tmp_path: Path) -> N
     assert told(made.analysis(tmp_path)) == {}
 
 
+def test_what_the_device_lies_idle_between_steps_is_not_the_hosts(tmp_path: Path) -> None:
+    made = Tabling()
+    for step in range(3):
+        at = 1000 * step
+        made.span(f"ProfilerStep#{step}", at, at + 60)
+        made.operator("aten::nonzero", at, at + 16)
+        made.operator("aten::add", at + 17, at + 19)
+        made.runs("k", at + 18, at + 20, at + 50)
+    assert told(made.analysis(tmp_path)) == {}
+
+
 def test_workspace_is_what_a_call_needs_and_does_not_leave(tmp_path: Path) -> None:
     made = Tabling()
     made.operator("aten::linear", 0, 50)
