@@ -80,7 +80,8 @@ class Calls(Table):
 class Operators(Table):
     """torch's operators, and the autograd functions around them. shapes, types: into `Trace.names`.
     parent: row of the operator around it. sequence: autograd's number, the same for a node's forward operator and for
-    its backward one. forward_thread: 0 for forward operators, else autograd's own number of the forward thread."""
+    its backward one. forward_thread: 0 for forward operators, else autograd's own number of the forward thread.
+    stack: into `Trace.names`, Python's frames in one text, as torch before 1.12 wrote them."""
 
     name: Ints
     thread: Ints
@@ -89,6 +90,7 @@ class Operators(Table):
     types: Ints
     sequence: Ints
     forward_thread: Ints
+    stack: Ints
     parent: Ints
 
 

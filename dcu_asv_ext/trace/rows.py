@@ -71,7 +71,8 @@ class RowBuilder:
             *("start", "end", "name", "kind", "thread", "correlation", "external", "bytes", "direction")
         )
         self.operators = Columns(
-            *("start", "end", "name", "thread", "external", "shapes", "types", "sequence", "forward_thread")
+            *("start", "end", "name", "thread", "external", "shapes", "types"),
+            *("sequence", "forward_thread", "stack"),
         )
         self.frames = Columns("start", "end", "name", "thread", "called_from")
         self.spans = Columns("start", "end", "name", "thread")
@@ -209,6 +210,7 @@ class RowBuilder:
             [-1 if one is None else names[", ".join(map(str, one))] for one in types],
             whole_numbers([one.get("Sequence number", -1) for one in args]),
             whole_numbers([one.get("Fwd thread id", 0) for one in args]),
+            [-1 if one is None else names[one] for one in [one.get("Call stack") for one in args]],
         )
 
     def _put_frames(self, rows: list[Event]) -> None:

@@ -30,7 +30,8 @@ class Sources:
 
     The line is that of the statement, where the trace says from which line a function called the next one
     (`Frames.called_from`; Kineto writes only the line on which a function begins, or, of one that was running when
-    the profiler started, where it then was). Arithmetic on tensors calls no function that Python tells of: there,
+    the profiler started, where it then was), or an operator has a stack of its own (torch before 1.12, and
+    TorchScript). Arithmetic on tensors calls no function that Python tells of: there,
     and in all other traces, the line is the one on which the function begins.
     """
 
@@ -42,6 +43,11 @@ class Sources:
         self._of_name: Ints = np.zeros(len(trace.names), np.int64)
         for name in np.unique(trace.frames.name).tolist():
             self._of_name[name] = self._texts.number(_user_line(trace.names[name]))
+        # The last entry is that of -1: of operators without a stack.
+        self._of_stack: Ints = np.zeros(len(trace.names) + 1, np.int64)
+        for name in np.unique(trace.operators.stack[trace.operators.stack >= 0]).tolist():
+            lines = map(_user_line, trace.names[name].split(";"))
+            self._of_stack[name] = self._texts.number(next(filter(None, lines), ""))
 
     def of(self, thread: Ints, time: Ints) -> list[str]:
         """The innermost frame of user code around each (thread, time); "" where there is none."""
@@ -73,27 +79,48 @@ class Sources:
         calls = self.trace.calls
         found = np.zeros(len(rows), np.int64)
         told = np.flatnonzero(rows >= 0)
-        found[told] = self.numbers(calls.thread[rows[told]], calls.start[rows[told]])
-        told = told[found[told] == 0]
-        found[told] = self._of_forward(calls.operator[rows[told]])
+        made = rows[told]
+        found[told] = self._around(calls.thread[made], calls.start[made], calls.operator[made])
         return found
 
     def numbers_of_operators(self, rows: Ints) -> Ints:
-        operators = self.trace.operators
+        table = self.trace.operators
         found = np.zeros(len(rows), np.int64)
         told = np.flatnonzero(rows >= 0)
-        found[told] = self.numbers(operators.thread[rows[told]], operators.start[rows[told]])
-        told = told[found[told] == 0]
-        found[told] = self._of_forward(rows[told])
+        found[told] = self._around(table.thread[rows[told]], table.start[rows[told]], rows[told])
         return found
 
-    def _of_forward(self, operators: Ints) -> Ints:
+    def _around(self, thread: Ints, time: Ints, operator: Ints) -> Ints:
+        """The best that is known: an operator's own stack, the frames around it, its forward operator's line."""
+        found = self._of_stacks(operator)
+        rows = np.flatnonzero(found == 0)
+        found[rows] = self.numbers(thread[rows], time[rows])
+        rows = rows[found[rows] == 0]
+        found[rows] = self._of_forward(operator[rows])
+        return found
+
+    def _of_stacks(self, operators: Ints) -> Ints:
+        """From the stack of the innermost operator that has one with user code in it."""
+        table = self.trace.operators
         found = np.zeros(len(operators), np.int64)
-        if len(self.trace.frames):
-            table = self.trace.operators
-            forward = forward_operators(self.trace, operators)
-            told = np.flatnonzero(forward >= 0)
-            found[told] = self.numbers(table.thread[forward[told]], table.start[forward[told]])
+        if not self._of_stack.any():
+            return found
+        current = operators.copy()
+        while True:
+            rows = np.flatnonzero((found == 0) & (current >= 0))
+            if not len(rows):
+                return found
+            found[rows] = self._of_stack[table.stack[current[rows]]]
+            current[rows] = table.parent[current[rows]]
+
+    def _of_forward(self, operators: Ints) -> Ints:
+        forward = forward_operators(self.trace, operators)
+        found = np.zeros(len(operators), np.int64)
+        told = np.flatnonzero(forward >= 0)
+        table, made = self.trace.operators, forward[told]
+        found[told] = self._of_stacks(made)
+        told, made = told[found[told] == 0], made[found[told] == 0]
+        found[told] = self.numbers(table.thread[made], table.start[made])
         return found
 
     def _lines_of(self, thread: int) -> _Lines:

@@ -145,6 +145,39 @@ def test_lines_of_two_functions_in_the_same_place(tmp_path: Path) -> None:
     assert told == ["train.py:10 step", "train.py:12 step", "train.py:12 step", "train.py:15 step"]
 
 
+STACK = "torch/nn/functional.py(1848): linear;net.py(31): forward;train.py(12): step;train.py(3): <module>"
+
+
+def test_the_stack_of_an_operator(tmp_path: Path) -> None:
+    """As torch before 1.12 wrote it, with the lines of the statements, the innermost first."""
+    made = Building()
+    made.operator("aten::linear", 10, 50, **{"Call stack": STACK})
+    made.operator("aten::addmm", 12, 40, **{"Call stack": "torch/nn/functional.py(1848): linear;"})
+    made.operator("aten::expand", 14, 16)
+    made.launch(20, 30, 40)
+    made.launch(60, 70, 80)
+    sources = made.analysis(tmp_path).sources
+    assert sources.of_operators(np.array([0, 1, 2])) == ["net.py:31 forward"] * 3
+    assert sources.of_calls(np.array([0, 1])) == ["net.py:31 forward", ""]
+
+
+def test_a_stack_knows_the_line_that_a_frame_does_not(tmp_path: Path) -> None:
+    made = Building()
+    made.frame("net.py(30): forward", 0, 60)
+    made.operator("aten::linear", 10, 50, **{"Call stack": STACK})
+    made.operator("aten::mul", 52, 55)
+    assert made.analysis(tmp_path).sources.of_operators(np.array([0, 1])) == [
+        "net.py:31 forward",
+        "net.py:30 forward",
+    ]
+
+
+def test_a_backward_pass_has_the_stack_of_its_forward_operator(tmp_path: Path) -> None:
+    made = Building()
+    made.operator("aten::mm", 10, 20, **{"Call stack": STACK, "Sequence number": 7, "Fwd thread id": 0})
+    assert backward_line(backward(made, 7), tmp_path) == "net.py:31 forward"
+
+
 def backward(made: Building, sequence: int | None, forward_thread: int | None = 1) -> Building:
     """A kernel launched by a backward pass on a thread of its own."""
     told = {"Sequence number": sequence, "Fwd thread id": forward_thread} if sequence is not None else {}
