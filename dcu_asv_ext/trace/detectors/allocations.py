@@ -143,5 +143,6 @@ def _pairs(scope: Scope) -> tuple[Ints, Ints]:
         & (memory.bytes[following] == -memory.bytes[this])
         & (scope.step_of(memory.start[this]) == scope.step_of(memory.start[following]))
         & scope.inside(memory.start[this])
+        & scope.inside(memory.start[following])
     )
     return this[pair], following[pair]
