@@ -118,8 +118,9 @@ def _causes(
     event = _event_waited(trace, before, after, launch)
     reading = reads_back(trace)
     copied = (wait >= 0) & reading[np.maximum(wait, 0)]
+    held_up = (event >= 0) | _held_up(trace, usual, before, after, begin, launch)
     cause = np.select(
-        [late & copied, late & (wait >= 0), late, event >= 0],
+        [late & copied, late & (wait >= 0), late, held_up],
         [_CODE[COPY], _CODE[SYNC], _CODE[HOST_LATE], _CODE[STREAM]],
         _CODE[SCHEDULING],
     )
@@ -174,6 +175,21 @@ def _event_waited(trace: Trace, before: Ints, after: Ints, launch: Ints) -> Ints
         held &= (calls.thread[launch[other]] == thread) & (device.lane[after[other]] == lane)
         found[other[held]] = call[held]
     return found
+
+
+def _held_up(trace: Trace, usual: int, before: Ints, after: Ints, begin: Ints, launch: Ints) -> Bools:
+    """In a trace without calls that wait for events (not every tracer shows them): rows that had been called for, and
+    whose stream was free, for longer than a start takes before the row of another stream ended."""
+    calls, device = trace.calls, trace.device
+    if (calls.kind == kinds.WAIT_EVENT).any():
+        return np.zeros(len(after), np.bool_)
+    order = np.lexsort((device.start, device.lane))
+    free = np.full(len(device), np.iinfo(np.int64).min)
+    same = device.lane[order[1:]] == device.lane[order[:-1]]
+    free[order[1:][same]] = device.end[order[:-1][same]]
+    ready = np.maximum(free[after], calls.start[launch] + usual)
+    held_up: Bools = (device.lane[before] != device.lane[after]) & (ready + usual < begin)
+    return held_up
 
 
 def _lanes_that_wait(trace: Trace, events: Ints) -> Ints:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 HOST_LATE = "host late"  # the next row was submitted only after the device had run dry
 SYNC = "at a synchronisation"  # the host waited for the device, and submitted the next row after that
 COPY = "waiting on a copy"  # the host waited for a copy (a blocking one, or `.item()`), and then went on
-STREAM = "waiting on another stream"  # the next row was submitted in time, and waited for an event of another stream
+STREAM = (
+    "waiting on another stream"  # the next row was submitted in time, and held up by work of another stream
+)
 SCHEDULING = "between rows"  # submitted in time, started late: the runtime's own distance between rows
 UNKNOWN = "unknown"  # the next row's call is not in the trace
 CAUSES = (HOST_LATE, SYNC, COPY, STREAM, SCHEDULING, UNKNOWN)

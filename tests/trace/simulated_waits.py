@@ -37,6 +37,7 @@ device = torch.device(FORM)
 rows = torch.ones(64, 64, device=device)
 host = torch.ones(64, 64)
 weight = torch.ones(64, 64, device=device, requires_grad=True)
+side = torch.Stream(device=device)
 
 
 def reads_a_value() -> float:
@@ -63,8 +64,20 @@ def forward_pass() -> torch.Tensor:
     return torch.mm(rows, weight).sum()
 
 
+def takes_turns() -> None:
+    """Two streams that wait for each other."""
+    main = torch.accelerator.current_stream()
+    for _ in range(3):
+        rows.mul(2)
+        side.wait_stream(main)
+        with side:
+            rows.mul(2)
+        main.wait_stream(side)
+
+
 def step() -> None:
     forward_pass().backward()
+    takes_turns()
     reads_a_value()
     sends_a_batch()
     submits_late()

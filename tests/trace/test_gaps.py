@@ -172,7 +172,23 @@ def test_a_row_that_waited_for_another_stream(tmp_path: Path) -> None:
 
 
 def test_a_row_of_another_stream_that_waited_for_nothing(tmp_path: Path) -> None:
-    assert [gap.cause for gap in gaps_of(streams(Building(), waits=False), tmp_path)] == [SCHEDULING]
+    made = streams(Building(), waits=False)
+    made.call("hipStreamWaitEvent", 70, 71)  # this tracer shows them
+    assert [gap.cause for gap in gaps_of(made, tmp_path)] == [SCHEDULING]
+
+
+def test_a_row_held_up_by_another_stream_where_the_tracer_shows_no_events(tmp_path: Path) -> None:
+    """Called for at 6, on a stream that was free: 34 us before the other stream's row ended."""
+    (gap,) = gaps_of(streams(Building(), waits=False), tmp_path)
+    assert (gap.cause, gap.call) == (STREAM, -1)
+
+
+def test_a_row_whose_own_stream_was_busy_until_then(tmp_path: Path) -> None:
+    made = Building()
+    made.launch(0, 10, 38, took=2, stream=2)
+    made.launch(3, 12, 40, took=2, stream=1)
+    made.launch(6, 45, 60, took=2, stream=2)
+    assert [gap.cause for gap in gaps_of(made, tmp_path)] == [SCHEDULING]
 
 
 def test_a_wait_for_an_event_belongs_to_the_next_row_of_its_stream(tmp_path: Path) -> None:
