@@ -177,13 +177,14 @@ class _Shared:
 def _match(rows: _Shared, calls: _Shared, several: Bools, found: Ints) -> None:
     """several: of each call, whether it may make more than one row.
 
-    As many rows as calls are of each other in their order, if one thread put them into one queue. More rows than
+    As many rows as calls are each other's in their order, if one thread put them into one queue. More rows than
     calls are a call's own only where it may make several: else launches were lost, and nobody knows which.
     """
     _, of_rows, of_calls = np.intersect1d(rows.number, calls.number, assume_unique=True, return_indices=True)
     row_count, call_count = rows.count[of_rows], calls.count[of_calls]
-    may = several[calls.first[of_calls]]
-    in_order = (row_count == call_count) & ((row_count == 1) | (rows.alike[of_rows] & calls.alike[of_calls]))
+    may = np.logical_or.reduceat(several, calls.first)[of_calls]
+    alike = rows.alike[of_rows] & calls.alike[of_calls] & ~may
+    in_order = (row_count == call_count) & ((row_count == 1) | alike)
     spread = (call_count == 1) & (row_count > 1) & may
     sure = in_order | spread
     of_rows, of_calls, spread, row_count = of_rows[sure], of_calls[sure], spread[sure], row_count[sure]

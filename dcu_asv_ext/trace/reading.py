@@ -119,7 +119,6 @@ class EventReader:
             if self._ended and not self._text:
                 break
             if len(self._text) > _MOST_EVENT:
-                self._damaged += 1
                 break
             # An event that is longer than a piece: twice as much at a time, lest each time begin anew.
             wanted = max(_PIECE, 2 * len(self._text))
@@ -128,8 +127,8 @@ class EventReader:
         )
 
     def _objects(self, entries: list[Any]) -> list[Event]:
-        self.count += len(entries)
         objects = [one for one in entries if type(one) is dict]
+        self.count += len(objects)
         self._no_objects += len(entries) - len(objects)
         return objects
 

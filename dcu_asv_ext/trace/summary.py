@@ -10,7 +10,7 @@ import numpy as np
 from . import kinds
 from .activity import activities
 from .loading import load
-from .losses import losses
+from .losses import calls_lost, losses
 from .model import Bools, Calls, Trace, named
 
 _NS = 1e-9
@@ -28,7 +28,7 @@ def totals(trace: Trace) -> dict[str, Any]:
     (the same, of copies that ROCm makes with kernels of its own, and newer profilers write as kernels: they count as
     kernels, and not in copies); sync_count and syncs ({kind: count}: calls that wait for the device,
     blocking copies among them); devices, streams, flavour, rank, faults. Figures that a trace cannot tell are None,
-    with the reason in `missing`.
+    with the reason in `missing`; sync_count is a least one, told there, where calls were lost.
     """
     device = trace.device
     kernels = device.kind == kinds.KERNEL
@@ -95,6 +95,8 @@ def _copies(trace: Trace, what: str, rows: Bools, missing: dict[str, str]) -> di
         count = int(mine.sum())
         if not count:
             continue
+        if number == kinds.UNKNOWN:
+            missing[f"{what}.{label}"] = f"the trace does not tell the direction of {count} copies"
         told = mine & (device.bytes >= 0)
         whole = int(told.sum()) == count
         found[label] = {
@@ -119,4 +121,7 @@ def _syncs(trace: Trace, missing: dict[str, str]) -> dict[str, Any]:
     for number, count in zip(*np.unique(waits, return_counts=True), strict=True):
         kind = kinds.sync_kind(trace.names[number])
         by_kind[kind] = by_kind.get(kind, 0) + int(count)
+    lost = calls_lost(trace)
+    if lost:
+        missing["sync_count"] = f"at least so many: {lost} or more calls were lost"
     return {"sync_count": len(waits), "syncs": by_kind}
