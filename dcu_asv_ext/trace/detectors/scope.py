@@ -113,7 +113,6 @@ class Scope:
         none in which another device worked."""
         gaps = self.analysis.gaps
         claim: Ints = gaps.length.copy()
-        claim[np.isin(gaps.call, self.own_calls) & (gaps.call >= 0)] = 0
         claim[~self.rows[gaps.after]] = 0
         if len(self.trace.steps):
             between = self._step_of_row(gaps.before) != self._step_of_row(gaps.after)

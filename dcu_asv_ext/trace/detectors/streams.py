@@ -18,8 +18,6 @@ from .scope import Scope, at, places
 KIND = "streams that do not overlap"
 #: ns. A row that starts so long after another stream's row ended may have waited for it.
 SOON = 20_000
-#: ns. What a row must have been able to start earlier.
-EARLIER = 5_000
 #: Share of the shorter stream's time in which streams that overlap run side by side.
 OVERLAPPED = 0.2
 #: Rows that waited, from which on it is no accident.
@@ -132,7 +130,7 @@ def _handovers(scope: Scope, device: int) -> Handovers:
         end, begin = table.end[np.maximum(other, 0)], table.start[np.maximum(other, 0)]
         soon = table.start[mine] - end <= np.maximum(SOON, (end - begin) // 2)
         waited = np.minimum(end - np.maximum(ready, begin), table.duration[mine])
-        chosen = (call >= 0) & (other >= 0) & soon & (end - ready > EARLIER) & (waited > 0)
+        chosen = (call >= 0) & (other >= 0) & soon & (waited > 0)
         parts.append(Handovers(mine[chosen], other[chosen], waited[chosen]))
     if not parts:
         return Handovers(*(np.zeros(0, np.int64) for _ in range(3)))

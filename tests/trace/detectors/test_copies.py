@@ -80,6 +80,16 @@ def test_many_small_ones(tmp_path: Path, count: int, size: int, said: bool) -> N
     assert [one.kind for one in found] == ([SMALL] if said else [])
 
 
+def test_small_ones_among_large_ones_are_not_the_point(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for _ in range(10):
+            program.copy_in(8, size=256, name=PINNED, blocking=False)
+            program.copy_in(8, size=1 << 20, name=PINNED, blocking=False)
+        program.wait(call="hipDeviceSynchronize", own=True)
+    assert program.found(tmp_path, detect) == []
+
+
 def test_what_is_copied_between_steps_is_not_the_programs(tmp_path: Path) -> None:
     program = Program()
     for _ in range(3):

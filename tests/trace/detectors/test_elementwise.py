@@ -72,8 +72,17 @@ def test_what_breaks_a_chain(tmp_path: Path) -> None:
         assert program.found(tmp_path, detect) == [], between.__name__
 
 
+def test_small_tensors_are_not_worth_it(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for name in ("sigmoid", "tanh", "exp", "neg"):
+            program.run(100, f"aten::{name}", [[(1 << 18) - 1]])
+    assert program.found(tmp_path, detect) == []
+
+
 def test_a_new_step_begins_a_new_chain(tmp_path: Path) -> None:
     program = Program()
+    program.memory(BYTES, 7)
     for _ in range(5):
         with program.step():
             unary(program, "silu")

@@ -106,6 +106,18 @@ def test_gaps_in_which_another_device_works_are_nobodys(tmp_path: Path) -> None:
     assert program.found(tmp_path, detect) == []
 
 
+def test_what_is_done_between_steps_is_not_the_programs(tmp_path: Path) -> None:
+    program = Program()
+    for _ in range(3):
+        for _ in range(4):
+            program.run(10)
+            program.host(400)
+        with program.step():
+            program.run(300)
+            program.wait(call="hipDeviceSynchronize", own=True)
+    assert program.found(tmp_path, detect) == []
+
+
 def test_a_trace_without_calls_says_nothing_of_the_host(tmp_path: Path) -> None:
     program = Program()
     for _ in range(6):

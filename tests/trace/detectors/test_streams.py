@@ -52,6 +52,19 @@ def test_silent_where_they_overlap(tmp_path: Path) -> None:
     assert program.found(tmp_path, detect) == []
 
 
+def test_a_few_turns_among_much_overlap_are_no_pattern(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for _ in range(7):
+            program.run(200)
+            program.run(150, stream=1)
+        program.stream_waits(1, 0)
+        program.run(150, stream=1)
+        program.stream_waits(0, 1)
+        program.run(200)
+    assert program.found(tmp_path, detect) == []
+
+
 def test_silent_where_the_host_submits_one_after_the_other(tmp_path: Path) -> None:
     program = Program()
     with program.step():

@@ -71,6 +71,17 @@ def test_a_wait_at_the_end_of_a_step_cuts_nothing_that_the_harness_would_not(tmp
     assert program.found(tmp_path, detect) == []
 
 
+def test_nor_does_one_of_the_whole_device_that_ends_a_step(tmp_path: Path) -> None:
+    program = Program()
+    for _ in range(4):
+        with program.step():
+            for _ in range(5):
+                program.run(200)
+            program.wait(call="hipDeviceSynchronize")
+        program.host(300)
+    assert program.found(tmp_path, detect) == []
+
+
 def test_waiting_for_the_whole_device_is_a_clock_unless_it_is_inside_a_step(tmp_path: Path) -> None:
     def made(steps: bool) -> Program:
         program = Program()
