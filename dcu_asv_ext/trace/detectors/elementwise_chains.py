@@ -39,11 +39,15 @@ class Chain:
 
 @dataclass(frozen=True)
 class _Link:
-    """A row whose operator works element by element on something large. place: what neighbours have in common."""
+    """A row whose operator works element by element on something large.
+
+    position: in the order of the lanes' rows. place: what neighbours must have in common.
+    """
 
     row: int
     operator: int
     traffic: Traffic
+    position: int
     place: tuple[int, ...]
 
 
@@ -51,26 +55,28 @@ def chains_of(scope: Scope) -> Iterator[Chain]:
     """The trace does not say which tensor an operator reads, only its shape. That it is the result before it is
     refuted where that was freed earlier (with memory rows); without them, one or two operators again and again may be
     a loop over tensors."""
-    trace = scope.trace
-    freed = _freed(trace)
+    freed = _freed(scope.trace)
     chain: list[_Link] = []
     for link in _links(scope):
-        if chain and (link is None or not _follows(trace, chain[-1], link, freed)):
-            yield from _closed(trace, chain, freed is not None)
+        if chain and not _follows(scope.trace, chain[-1], link, freed):
+            yield from _closed(scope.trace, chain, freed is not None)
             chain = []
-        if link is not None:
-            chain.append(link)
-    yield from _closed(trace, chain, freed is not None)
+        chain.append(link)
+    yield from _closed(scope.trace, chain, freed is not None)
 
 
 def _follows(trace: Trace, before: _Link, link: _Link, freed: Mapping[int, int] | None) -> bool:
-    if before.place != link.place or before.traffic.shape != link.traffic.shape:
+    if before.position + 1 != link.position or before.place != link.place:
+        return False
+    if before.traffic.shape != link.traffic.shape:
         return False
     gone = _NEVER if freed is None else freed.get(before.operator, _NEVER)
     return gone >= int(trace.operators.start[link.operator])
 
 
 def _closed(trace: Trace, chain: Sequence[_Link], memory: bool) -> Iterator[Chain]:
+    if len(chain) < LEAST_OPERATORS:
+        return
     names = tuple(trace.name(int(trace.operators.name[one.operator])) for one in chain)
     length = len(chain) if memory else _period(names)
     for first in range(0, len(chain), max(length, 1)):
@@ -100,22 +106,25 @@ def _period(names: Sequence[str]) -> int:
     return len(names)
 
 
-def _links(scope: Scope) -> Iterator[_Link | None]:
-    """Of each row in the order of its lane; None for those that end a chain."""
+def _links(scope: Scope) -> Iterator[_Link]:
+    """In the order of the lanes' rows."""
     trace = scope.trace
     device, calls = trace.device, trace.calls
     operators = _whole(trace, device.operator)
-    start = trace.operators.start[operators] if len(trace.operators) else 0 * operators
+    combination, known = _traffic_of(trace, operators)
+    if not known:
+        return
+    start = trace.operators.start[operators]
     step = scope.step_of(start)
     # What is before a wait of the host cannot be in one kernel with what is after it.
     waits = np.sort(calls.start[blocking(calls, trace.names)])
     stretch = np.searchsorted(waits, start)
-    moved = _traffic_of(trace, operators)
-    computing = (device.kind == kinds.KERNEL) & scope.rows & (operators >= 0)
-    for row in np.lexsort((device.start, device.lane)).tolist():
-        of_row = moved.get(int(operators[row])) if computing[row] else None
+    computing = (device.kind == kinds.KERNEL) & scope.rows & np.isin(combination, list(known))
+    order = np.lexsort((device.start, device.lane))
+    for position in np.flatnonzero(computing[order]).tolist():
+        row = int(order[position])
         place = (int(device.lane[row]), int(step[row]), int(stretch[row]))
-        yield None if of_row is None else _Link(row, int(operators[row]), of_row, place)
+        yield _Link(row, int(operators[row]), known[int(combination[row])], position, place)
 
 
 def _whole(trace: Trace, operators: Ints) -> Ints:
@@ -131,23 +140,23 @@ def _whole(trace: Trace, operators: Ints) -> Ints:
         found[inside[same]] = parent[same]
 
 
-def _traffic_of(trace: Trace, operators: Ints) -> dict[int, Traffic]:
-    """Of the operators of rows: those that work element by element on something large."""
+def _traffic_of(trace: Trace, operators: Ints) -> tuple[Ints, dict[int, Traffic]]:
+    """The number of each operator's combination of name, outer name, shapes and types, -1 for none; and what those
+    move that work element by element on something large."""
     table = trace.operators
-    some = np.unique(operators[operators >= 0])
-    outer = outermost(trace, some)
-    found = {}
-    for operator, around in zip(some.tolist(), outer.tolist(), strict=True):
-        if trace.name(int(table.name[around])).startswith(_OVER_LISTS):
-            continue
-        one = traffic(
-            trace.name(int(table.name[operator])),
-            trace.name(int(table.shapes[operator])),
-            trace.name(int(table.types[operator])),
-        )
-        if one is not None and one.written >= LARGE:
-            found[operator] = one
-    return found
+    combination = np.full(len(operators), -1, np.int64)
+    some = np.flatnonzero(operators >= 0)
+    mine = operators[some]
+    outer = table.name[outermost(trace, mine)]
+    rows = np.stack((table.name[mine], outer, table.shapes[mine], table.types[mine]))
+    distinct, combination[some] = np.unique(rows, axis=1, return_inverse=True)
+    known = {}
+    for number, (name, around, shapes, types) in enumerate(distinct.T.tolist()):
+        found = traffic(trace.name(name), trace.name(shapes), trace.name(types))
+        over_lists = trace.name(around).startswith(_OVER_LISTS)
+        if found is not None and found.written >= LARGE and not over_lists:
+            known[number] = found
+    return combination, known
 
 
 def _freed(trace: Trace) -> dict[int, int] | None:

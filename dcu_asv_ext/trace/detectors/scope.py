@@ -12,6 +12,8 @@ import numpy.typing as npt
 from .. import intervals, units
 from ..analysis import Analysis
 from ..finding import Finding
+from ..gaps import Gaps
+from ..launches import TOLERANCE
 from ..model import Ints
 from ..summary import blocking
 from ..syncing import copies_waited_for
@@ -116,7 +118,7 @@ class Scope:
         claim[~self.rows[gaps.after]] = 0
         if len(self.trace.steps):
             between = self._step_of_row(gaps.before) != self._step_of_row(gaps.after)
-            claim[between & (len(self.own_calls) > 0)] = 0
+            claim[between & (self._beside_own_calls(gaps) | ~self.rows[gaps.before])] = 0
             claim[between & np.isin(gaps.call, self.waits_for_all) & (gaps.call >= 0)] = 0
         for device in self.trace.devices if len(self.trace.devices) > 1 else ():
             others = ~self.trace.on(device)
@@ -124,6 +126,14 @@ class Scope:
             mine = np.flatnonzero(gaps.device == device)
             claim[mine] = np.maximum(claim[mine] - covered(busy, gaps.begin[mine], gaps.end[mine]), 0)
         return claim
+
+    def _beside_own_calls(self, gaps: Gaps) -> Bools:
+        """Mask of the gaps in which, or just before which, the harness or the profiler waited."""
+        calls, own = self.trace.calls, self.own_calls
+        start, end = intervals.union(calls.start[own], calls.end[own])
+        following = np.searchsorted(end, gaps.begin - TOLERANCE, "left")
+        found: Bools = np.append(start, np.iinfo(np.int64).max)[following] < gaps.end
+        return found
 
     def step_of(self, time: Ints) -> Ints:
         """The number of the step that began last before each time, -1 before the first."""
