@@ -48,14 +48,10 @@ def gaps(start: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def at_least(start: Ints, end: Ints, count: int) -> tuple[Ints, Ints]:
-    """Where at least `count` of the intervals overlap."""
-    some = end > start
-    times = np.concatenate((start[some], end[some]))
-    step = np.concatenate((np.ones(int(some.sum()), np.int64), -np.ones(int(some.sum()), np.int64)))
-    order = np.lexsort((step, times))  # at one time, ends come before starts
-    times, depth = times[order], np.cumsum(step[order])
-    deep = depth >= count
+    """Where at least `count` of the intervals overlap; disjoint and sorted."""
+    times, at = np.unique(np.concatenate((start, end)), return_inverse=True)
+    begun = np.bincount(at[: len(start)], minlength=len(times))
+    ended = np.bincount(at[len(start) :], minlength=len(times))
+    deep = np.cumsum(begun - ended) >= count
     before = np.concatenate(([False], deep[:-1]))
-    begins, ends = times[deep & ~before], times[~deep & before]
-    kept = ends > begins
-    return begins[kept], ends[kept]
+    return times[deep & ~before], times[~deep & before]
