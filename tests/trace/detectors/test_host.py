@@ -125,3 +125,28 @@ def test_a_trace_without_calls_says_nothing_of_the_host(tmp_path: Path) -> None:
         program.host(400)
     program.events = [event for event in program.events if event["cat"] == "kernel"]
     assert program.found(tmp_path, detect) == []
+
+
+def test_what_the_host_does_before_a_step_submits_is_found(tmp_path: Path) -> None:
+    """As a DataLoader that is too slow; the profiler's own wait behind the last step changes nothing."""
+    program = Program()
+    for _ in range(4):
+        with program.step(), program.function("train.py(7): epoch"):
+            program.host(2000)
+            for _ in range(10):
+                program.run(100)
+    program.wait(call="hipDeviceSynchronize")
+    (one,) = program.found(tmp_path, detect)
+    assert one.kind == WORK and one.events == 3 and us(one) == pytest.approx(3 * (2000 - 10 * 90), abs=30)
+
+
+def test_what_the_harness_does_between_steps_is_no_finding(tmp_path: Path) -> None:
+    program = Program()
+    for _ in range(4):
+        with program.step():
+            for _ in range(10):
+                program.run(100)
+            program.wait(own=True)
+        program.run(100)  # a reset between the calls
+        program.host(2000)
+    assert program.found(tmp_path, detect) == []
