@@ -34,16 +34,16 @@ _MOST_GAPS = 10_000
 _BINS = 500
 
 
-def picture(analysis: Analysis, most: int = MOST_ROWS) -> dict[str, Any]:
+def picture(analysis: Analysis, most: int = MOST_ROWS, names: Names | None = None) -> dict[str, Any]:
     """span, windows, left_out: what is shown of the trace. lanes: each with columns of its rows (`s` starts, as
     differences; `d` durations; `n` names; `l` levels; `r` roles; where told: `i` further text, `b` bytes, `c` the
     row's call as its number in the page, `o` sources). gaps: the same per device, with causes. steps, overview.
-    All times in ns.
+    All times in ns. names: gets what the numbers of names stand for.
     """
     trace = analysis.trace
     shown = windows(trace, analysis.findings, most)
     begin, end = extent(trace)
-    names = Names()
+    names = Names() if names is None else names
     found = lanes(trace, shown.holds)
     calls = _numbers_of_calls(found, len(trace.calls))
     return {
@@ -224,6 +224,6 @@ def _short(trace: Trace, names: Names) -> dict[str, str]:
     for number in np.unique(trace.device.name[trace.device.kind == kinds.KERNEL]).tolist():
         name = trace.names[number]
         short = short_name(name)
-        if short != name and names.known(name):
-            found[str(names.number(name))] = printable(short)
+        if short != name and (known := names.known(name)) is not None:
+            found[str(known)] = printable(short)
     return found

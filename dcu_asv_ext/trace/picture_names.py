@@ -19,8 +19,9 @@ class Names:
     def number(self, text: str) -> int:
         return self._numbers.setdefault(text, len(self._numbers))
 
-    def known(self, text: str) -> bool:
-        return text in self._numbers
+    def known(self, text: str) -> int | None:
+        """The number of a text that has one."""
+        return self._numbers.get(text)
 
     @property
     def texts(self) -> list[str]:

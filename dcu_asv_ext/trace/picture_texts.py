@@ -25,7 +25,7 @@ ENGLISH: Texts = {
     "overhead_unknown": "Times are those under the profiler; how much it slows the calls, a trace alone does not"
     " tell.",
     "profiled_times": "profiled, {ratio} times as long",
-    "profiled_unknown": "profiled, overhead not known",
+    "profiled_unknown": "profiled, cost unknown",
     "kernels": "Kernels",
     "kernels_more": "{time} summed",
     "busy": "Device busy",

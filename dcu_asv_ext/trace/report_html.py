@@ -14,6 +14,7 @@ from typing import Any
 
 from .analysis import Analysis
 from .picture_data import picture
+from .picture_names import Names
 from .picture_svg import STYLE, svg
 from .picture_texts import ENGLISH, Texts
 from .picture_window import MOST_ROWS
@@ -72,16 +73,17 @@ def _parts(
     texts: Texts,
     most_rows: int,
 ) -> Iterator[str]:
-    data = picture(analysis, most_rows)
+    names = Names()
+    data = picture(analysis, most_rows, names)
     overview = svg(data, analysis.findings, 960, texts, texts["timeline_label"])
     yield _head(title, texts)
     yield f"<main>{header(analysis, title, overhead, notes, texts)}"
-    yield findings(analysis.findings, texts)
+    yield findings(analysis.findings, texts, analysis.findings_note)
     yield timeline(analysis, data, overview, texts)
     rows = table(analysis, overhead=overhead)
     yield f"{tables(rows, texts)}</main>"
     marks = [[one.begin, one.end, one.kind, one.device] for one in analysis.findings]
-    yield _json("data", {**data, "findings": marks, "tables": tables_data(rows)})
+    yield _json("data", {**data, "findings": marks, "tables": tables_data(rows, names)})
     yield _json("texts", dict(texts))
     yield f'<script type="module">{_script()}</script></body></html>\n'
 

@@ -159,8 +159,9 @@ def _told(
     return found
 
 
-def findings(found: Sequence[Finding], texts: Texts) -> str:
+def findings(found: Sequence[Finding], texts: Texts, note: str = "") -> str:
     title = f'<h2 id="findings-title">{safe(texts["findings"])}</h2>'
+    title += f'<p class="scope">{safe(note)}</p>' if note else ""
     if not found:
         body = f'<p class="scope">{safe(texts["findings_none"])}</p>'
     else:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import units
-from .picture_names import printable, shortened
+from .picture_names import Names, printable, shortened
 from .picture_texts import Texts, fill
 from .report_html_head import safe
 
@@ -79,9 +79,10 @@ def _questions(found: Mapping[str, Any], texts: Texts) -> str:
     return f'<h3>{safe(texts["questions"])}</h3><div class="questions">{"".join(parts)}</div>'
 
 
-def tables_data(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Per table: `columns` ([key, what its cells are], those without any figure left out), `rows`, `rest` (how many
-    rows more there are, and their seconds), `sort` (the column by which the rows are sorted)."""
+def tables_data(found: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]:
+    """names: of the timeline. Per table: `columns` ([key, what its cells are], those without any figure left out),
+    `rows`, `rest` (how many rows more there are, and their seconds), `sort` (the column that the rows are sorted by).
+    """
     operators, kernels = found["operators"], found["kernels"]
     told = [
         {**row, "meaning": [f"{one['kind']}: {one['text']}" for one in row["patterns"]]} for row in operators
@@ -89,14 +90,14 @@ def tables_data(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     on_device = "self_device_seconds" not in found["missing"]
     return {
         "operators": _table(
-            told, _OPERATORS, "self_device_seconds" if on_device else "self_cpu_seconds", on_device
+            told, _OPERATORS, "self_device_seconds" if on_device else "self_cpu_seconds", on_device, names
         ),
-        "kernels": _table(kernels, _KERNELS, "seconds", on_device),
+        "kernels": _table(kernels, _KERNELS, "seconds", on_device, names),
     }
 
 
 def _table(
-    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], time: str, on_device: bool
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], time: str, on_device: bool, names: Names
 ) -> dict[str, Any]:
     whole = sum(row[time] or 0 for row in rows)
     shown = [
@@ -111,17 +112,18 @@ def _table(
     rest = rows[_MOST_ROWS:]
     return {
         "columns": kept,
-        "rows": [[_cell(row, key) for key, _ in kept] for row in shown],
+        "rows": [[_cell(row, key, names) for key, _ in kept] for row in shown],
         "rest": [len(rest), sum(row[time] or 0 for row in rest)],
         "sort": time,
     }
 
 
-def _cell(row: Mapping[str, Any], key: str) -> Any:
-    """A figure; a text; or texts, one below the other. A kernel's name is its short one and the whole."""
+def _cell(row: Mapping[str, Any], key: str, names: Names) -> Any:
+    """A figure; a text; or texts, one below the other. A name: as it is said, the whole, its number in the timeline
+    (None: it is not there)."""
     value = row.get(key)
     if key == "name":
-        return [_text(row.get("short_name", value)), _text(value)]
+        return [_text(row.get("short_name", value)), _text(value), names.known(str(value))]
     if isinstance(value, (list, tuple)):
         return "\n".join(map(_text, value))
     return _text(value) if isinstance(value, str) else value

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import units
 from .analysis import Analysis
 from .picture_texts import Texts, fill
 from .report_html_head import grouped, safe
+from .waits import CAUSES
 
 
 def timeline(analysis: Analysis, data: dict[str, Any], overview: str, texts: Texts) -> str:
@@ -87,19 +90,20 @@ def _devices(analysis: Analysis, texts: Texts) -> list[str]:
 
 def _causes(analysis: Analysis, texts: Texts) -> list[str]:
     """Idle time by cause, the most first."""
-    time: dict[str, int] = {}
-    count: dict[str, int] = {}
-    for gap in analysis.gaps if len(analysis.trace.device) else ():
-        time[gap.cause] = time.get(gap.cause, 0) + gap.length
-        count[gap.cause] = count.get(gap.cause, 0) + 1
+    if not len(analysis.trace.device):
+        return []
+    gaps = analysis.gaps
+    count = np.bincount(gaps.cause, minlength=len(CAUSES))
+    time = np.bincount(gaps.cause, gaps.length, minlength=len(CAUSES))
     return [
         fill(
             texts["summary_gap"],
-            cause=texts[f"cause_{cause}"],
+            cause=texts[f"cause_{CAUSES[cause]}"],
             time=units.time(time[cause]),
-            count=grouped(count[cause]),
+            count=grouped(int(count[cause])),
         )
-        for cause in sorted(time, key=lambda one: -time[one])
+        for cause in np.argsort(-time, kind="stable").tolist()
+        if count[cause]
     ]
 
 

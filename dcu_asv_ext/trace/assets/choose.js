@@ -148,17 +148,15 @@ class Choice {
     this.choose(row);
   }
 
-  /** All rows of a name, whole: the longest is shown. */
-  showName(name) {
-    const number = this.model.names.indexOf(name);
+  /** All rows of a name: the longest is shown. */
+  showName(number) {
     this.found = this.model.rowsWhere((row) => this.model.name[row] === number);
-    if (number < 0 || !this.found.length) return false;
+    if (!this.found.length) return;
     this.mark(this.found);
     this.place = this.found.reduce((best, row, i) => (this.model.duration(row) > this.model.duration(this.found[best]) ? i : best), 0);
     const row = this.found[this.place];
     this.view.showAround(this.model.start[row], this.model.end[row], 4);
     this.choose(row);
-    return true;
   }
 
   /** A finding's stretch; where that holds several steps, its first, and with each further call the next one. */

@@ -182,7 +182,7 @@ class Controls {
     const present = new Set(model.role);
     for (const [number, place] of model.colour) {
       const name = model.names[number];
-      entry(`kernel-${place}`, cut(model.short.get(number) ?? name, 60), () => this.choice.showName(name));
+      entry(`kernel-${place}`, cut(model.short.get(number) ?? name, 60), () => this.choice.showName(number));
     }
     if (model.colour.size === KERNEL_COLOURS) entry("kernel-other", told("legend_other"));
     for (const role of LANE_ROLES) if (present.has(ROLE[role])) entry(role, told(`role_${role}`));

@@ -3,7 +3,6 @@
 const APART = 1.5; // px: shorter rows are drawn together
 const TEXT_FROM = 26; // px: shorter boxes carry no text
 const PALE = 0.2; // of rows that are not marked while others are
-const STEP_BAND = 30; // height of the ruler's two lines together, in px
 const RULER = 40;
 
 const LANE_ROLES = ["operator", "span", "call", "launch", "sync", "copy_call", "memory_call", "fill", "copy", "finding"];
@@ -108,7 +107,7 @@ class Drawing {
   /** Places of the axis: a distance of 1, 2 or 5 times a power of ten that leaves room for the figures. */
   marks() {
     const { view } = this;
-    const least = (view.range * 95) / view.plot;
+    const least = (view.range * (view.gutter ? 95 : 72)) / view.plot;
     const power = 10 ** Math.floor(Math.log10(least));
     const distance = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least);
     const places = [];
@@ -145,12 +144,9 @@ class Drawing {
   }
 
   lane(context, place) {
-    const { view } = this;
     place.lane.levels.forEach((level, number) => {
       this.level(context, place.lane, level, place.top + number * place.step, place.step - 2);
     });
-    if (view.gutter === 0) return;
-    context.fillStyle = this.plain.line;
   }
 
   level(context, lane, level, y, height) {

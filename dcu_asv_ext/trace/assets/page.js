@@ -18,7 +18,8 @@ function startTimeline() {
     if (places !== layout) controls.labels();
     layout = places;
     elements.range.textContent = told("range", {
-      begin: axisTime(view.begin, view.range / 100), end: axisTime(view.end, view.range / 100), length: time(view.range),
+      begin: axisTime(Math.max(view.begin, DATA.span[0]), view.range / 100),
+      end: axisTime(view.end, view.range / 100), length: time(view.range),
     });
     // For who reads the page by a script, and for tests.
     Object.assign(elements.timeline.dataset, {
@@ -45,12 +46,8 @@ function startTimeline() {
 }
 
 const timeline = startTimeline();
-const shownNames = new Set(DATA.names);
-const showName = {
-  knows: (name) => timeline !== null && shownNames.has(name),
-  show: (name) => {
-    timeline.choice.showName(name);
-    timeline.elements.timeline.scrollIntoView({ block: "nearest" });
-  },
-};
+const showName = timeline && ((number) => {
+  timeline.choice.showName(number);
+  timeline.elements.timeline.scrollIntoView({ block: "nearest" });
+});
 for (const name of ["operators", "kernels"]) new Table(document.getElementById(name), name, DATA.tables[name], showName);

@@ -75,10 +75,9 @@ class Table {
 
   cell(value, kind) {
     if (kind === "name") {
-      const [short, whole] = value;
-      const known = this.showName.knows(whole);
-      const inside = known
-        ? element("button", { type: "button", class: "name", title: whole, "aria-label": told("table_show", { name: short }), onclick: () => this.showName.show(whole) }, element("bdi", {}, short))
+      const [short, whole, number] = value;
+      const inside = number !== null && this.showName
+        ? element("button", { type: "button", class: "name", title: whole, "aria-label": told("table_show", { name: short }), onclick: () => this.showName(number) }, element("bdi", {}, short))
         : element("bdi", { title: whole }, short);
       return element("th", { scope: "row", class: kind }, inside);
     }
@@ -94,9 +93,10 @@ class Table {
 
   /** Sentences all of them; of other lists the first, and the others on demand. */
   lines(value, kind) {
-    const lines = String(value ?? "").split("\n").filter(Boolean).map((line) => element("div", {}, element("bdi", {}, line)));
-    if (kind === "text" || lines.length < 3) return lines;
-    const more = told("more_lines", { count: lines.length - 1 });
-    return [lines[0], element("details", {}, element("summary", {}, more), ...lines.slice(1))];
+    const lines = String(value ?? "").split("\n").filter(Boolean);
+    const shown = lines.map((line) => element("div", { title: kind === "line" ? line : null }, element("bdi", {}, line)));
+    if (kind === "text" || shown.length < 2) return shown;
+    const more = told("more_lines", { count: shown.length - 1 });
+    return [shown[0], element("details", {}, element("summary", {}, more), ...shown.slice(1))];
   }
 }

@@ -3,7 +3,7 @@
 const GUTTER = 190;
 const NARROW = 640;
 const HEIGHTS = { findings: 20, operators: 17, calls: 16, stream: 22, gaps: 16 };
-const CAPTION = 15;
+const CAPTION = 17;
 const SPACE = 7;
 const LEAST_RANGE = 50;
 
@@ -12,7 +12,8 @@ class View {
     this.model = model;
     const margin = (span[1] - span[0]) * 0.01;
     this.whole = [span[0] - margin, span[1] + margin];
-    [this.begin, this.end] = this.whole;
+    // Of a trace that is not here as a whole, the first part that is.
+    [this.begin, this.end] = DATA.left_out ? DATA.windows[0] : this.whole;
     this.width = 1;
     this.chosen = -1;
     this.hovered = -1;
