@@ -33,6 +33,7 @@ MOST_STEPS = 20
 BUDGET = 2.0
 MOST_BYTES = 48 << 20
 _NOTHING = "torch's profiler recorded nothing"
+_FULL = "is the folder of temporary files full?"
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def record_trace(
     """
     with _scratch() as folder, collector_off():
         raw = folder / "trace.json"
-        rehearsal = _rehearse(device, call, reset, raw, stacks, first)
+        # A file of its own: where there is no room the profiler leaves the one that is there.
+        rehearsal = _rehearse(device, call, reset, folder / "rehearsal.json", stacks, first)
         count = steps or _how_many(rehearsal.seconds[0], rehearsal.bytes, turn)
         seconds: list[float] = []
         with _profiled(device, stacks, raw, None if first else _once(call, reset)) as profiler:
@@ -150,12 +152,13 @@ def _profiled(
     profiler = _Profiler(device, stacks)
     profiler.prepare()
     try:
-        if before is not None:
-            before()
-        device.synchronize()
-        profiler.start()
-        yield profiler
-        device.synchronize()
+        with _no_other():
+            if before is not None:
+                before()
+            device.synchronize()
+            profiler.start()
+            yield profiler
+            device.synchronize()
     except BaseException:
         # The fault of the call is what counts, but a profiler that goes on would spoil the next one.
         with suppress(NotMeasured):
@@ -163,6 +166,21 @@ def _profiled(
         raise
     profiler.stop()
     profiler.save(raw)
+
+
+@contextmanager
+def _no_other() -> Iterator[None]:
+    """A second profiler within the first ends the process, with all that was measured; here it raises."""
+
+    def refuse(self: Any) -> None:
+        raise RuntimeError("the call starts a profiler of its own, and there can be only one")
+
+    prepare = torch_profiler.profile._prepare_trace
+    torch_profiler.profile._prepare_trace = refuse  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        torch_profiler.profile._prepare_trace = prepare  # type: ignore[method-assign]
 
 
 class _Profiler:
@@ -249,11 +267,9 @@ def _checked_size(raw: Path) -> int:
             file.seek(max(0, size - 64))
             end = file.read().rstrip()
     except OSError as fault:
-        raise NotMeasured(f"{_NOTHING}: it left no trace") from fault
+        raise NotMeasured(f"torch's profiler left no trace: {_FULL}") from fault
     if not end.endswith(b"}"):
-        raise NotMeasured(
-            f"torch's profiler wrote {size} bytes of its trace and no end: is the folder of temporary files full?"
-        )
+        raise NotMeasured(f"torch's profiler wrote {size} bytes of its trace and no end: {_FULL}")
     return size
 
 
