@@ -44,6 +44,7 @@ def to_json(page: Page, choice: Choice | None = None) -> dict[str, Any]:
         "copies": _copies(page),
         "syncs": _syncs(page),
         "findings": [finding_json(one, trace) for one in page.analysis.findings],
+        "findings_note": page.analysis.findings_note or None,
         "tables": table_json.table(
             page.analysis, choice.by_shape, page.overhead, choice.selection(choice.top)
         ),

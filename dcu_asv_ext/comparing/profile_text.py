@@ -49,11 +49,14 @@ def _table(page: Page, style: Style, choice: Choice, most: int) -> str:
 def findings(page: Page, style: Style) -> Iterator[str]:
     """Ranked, each with its next step."""
     found = page.analysis.findings
+    note = page.analysis.findings_note
     if not found:
-        yield "findings: nothing found"
+        yield from style.wrapped("findings: nothing found" + (f" ({note})" if note else ""))
         return
     shown = found if style.everything else found[:MOST_FINDINGS]
     yield from style.wrapped(f"findings, by the time that they could give back ({profiled(page)})")
+    if note:
+        yield from style.wrapped(note, "  ")
     for number, one in enumerate(shown, 1):
         yield from _finding(number, one, style)
     if len(shown) < len(found):

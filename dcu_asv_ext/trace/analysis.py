@@ -94,6 +94,11 @@ class Analysis:
 
         return Scope(self)
 
+    @property
+    def findings_note(self) -> str:
+        """What of the trace no finding is about, and why; "" where they are about all of it."""
+        return self.scope.note if len(self.trace.device) else ""
+
     @cached_property
     def findings(self) -> Sequence[Finding]:
         """Ranked by the time that they could give back."""

@@ -32,6 +32,9 @@ _IN_WORDS = re.compile(r"Copy(Host|Device)To(Host|Device)|(Host|Device)To(Host|D
 #: Copies and fills that ROCm's runtime makes with kernels of its own, and newer Kineto writes as kernels.
 _RUNTIME_KERNEL = re.compile(r"(__amd_rocclr_)?(copy|fill)(Buffer|Image)", re.IGNORECASE)
 
+#: Kernels of NCCL, RCCL and their like, and vLLM's own.
+_COLLECTIVE = re.compile(r"(void )?(n|r|ms|d|h|one)ccl|(void )?(\w+::)*cross_device_reduce", re.IGNORECASE)
+
 _PREFIX = re.compile(r"^[a-z]+(?=[A-Z])(Drv(?=[A-Z]))?")
 _VERSION = re.compile(r"(_ptsz|_ptds|_spt|_v\d+|R\d{4})+$")
 
@@ -120,6 +123,11 @@ def copies_by_kernel(name: str) -> bool:
     """Of those, one that copies."""
     found = _RUNTIME_KERNEL.match(name)
     return found is not None and found[2].lower() == "copy"
+
+
+def is_collective(name: str) -> bool:
+    """A kernel by which the devices of a distributed run exchange data."""
+    return _COLLECTIVE.match(name) is not None
 
 
 def whole(value: Any) -> int | None:

@@ -55,7 +55,7 @@ def _steady_calls(scope: Scope) -> Ints:
     calls = scope.trace.calls
     memory: Ints = np.flatnonzero(np.isin(calls.kind, (kinds.ALLOCATE, kinds.FREE)))
     start, end = int(scope.within[0][0]), int(scope.within[1][-1])
-    if len(scope.trace.steps):
+    if len(scope.steps):
         after_the_first = scope.step_of(calls.start[memory]) > 0
         return memory[after_the_first & (calls.start[memory] < end)]
     steady: Ints = memory[calls.start[memory] >= (start + end) // 2]

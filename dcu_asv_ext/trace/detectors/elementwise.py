@@ -51,7 +51,7 @@ def _finding(scope: Scope, chains: Sequence[Chain], gain: int) -> Finding:
     shape = "x".join(map(str, longest.shape))
     text = (
         f"{len(longest.names)} element-wise operators in a row ({_listed(longest.names)}) read and write the same"
-        f" tensor of {shape}{at(', '.join(lines[:3]))} ({times_each(len(chains), len(trace.steps))}), in"
+        f" tensor of {shape}{at(', '.join(lines[:3]))} ({times_each(len(chains), len(scope.steps))}), in"
         f" {units.time(spent)}. As one kernel they would move {units.size(saved)} of {units.size(moved)} less,"
         f" which is {scope.part(gain)} at the same bandwidth, if nothing else needs the results between them."
     )

@@ -32,7 +32,7 @@ def _untold(scope: Scope) -> Iterator[Finding]:
     gaps = scope.analysis.gaps
     unknown = np.flatnonzero((gaps.cause == CAUSES.index(UNKNOWN)) & (scope.claims >= LARGE))
     order = unknown[np.argsort(-scope.claims[unknown], kind="stable")]
-    holes = np.sort(order[max(len(scope.trace.steps), len(scope.own_calls)) :])
+    holes = np.sort(order[max(len(scope.steps), len(scope.own_calls)) :])
     idle = int(scope.claims[holes].sum())
     if not scope.worth(idle, UNTOLD_SHARE):
         return

@@ -14,7 +14,7 @@ from ..analysis import Analysis
 from ..finding import Finding
 from ..gaps import Gaps
 from ..launches import TOLERANCE
-from ..model import Ints
+from ..model import Ints, Trace
 from ..summary import blocking
 from ..syncing import copies_waited_for
 
@@ -24,6 +24,8 @@ LEAST_SHARE = 0.03
 LEAST = 20_000
 #: One place among several of the same kind has a finding of its own from this share on; others share one.
 OWN_SHARE = 0.1
+#: The first of at least so many steps is a start, where it takes more than so many times the longest other.
+LEAST_STEPS, OUTLIER = 3, 2
 
 Bools = npt.NDArray[np.bool_]
 Intervals = tuple[Ints, Ints]
@@ -32,6 +34,7 @@ Intervals = tuple[Ints, Ints]
 class Scope:
     """The profiled time of an analysis. All times in ns.
 
+    steps: row numbers of `Trace.spans`: all, or without the first where that was a start.
     within: the steps where the trace has some, else from the first device row to the last. busy: time in which a
     device ran what was submitted in it. total: the profiled time, the one and the other.
     """
@@ -39,7 +42,8 @@ class Scope:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.trace = analysis.trace
-        device, spans, steps = self.trace.device, self.trace.spans, self.trace.steps
+        device, spans = self.trace.device, self.trace.spans
+        steps = self.steps = _steady(self.trace)
         if len(steps):
             self.within = intervals.union(spans.start[steps], spans.end[steps])
         else:
@@ -58,7 +62,7 @@ class Scope:
         """Mask of the device rows that the steps submitted, not what was done between them."""
         device, calls, operators = self.trace.device, self.trace.calls, self.trace.operators
         found = np.ones(len(device), np.bool_)
-        if not len(self.trace.steps):
+        if not len(self.steps):
             return found
         called, made = device.call >= 0, (device.call < 0) & (device.operator >= 0)
         found[called] = self.inside(calls.start[device.call[called]])
@@ -73,6 +77,20 @@ class Scope:
         place = np.searchsorted(self.within[0], time, "right") - 1
         found: Bools = (place >= 0) & (time <= self.within[1][np.maximum(place, 0)])
         return found
+
+    @cached_property
+    def note(self) -> str:
+        """What of the trace no finding is about; "" where nothing is left out."""
+        left_out = np.setdiff1d(self.trace.steps, self.steps)
+        left_out = left_out[self.trace.spans.duration[left_out] > 0] if len(self.steps) else left_out[:0]
+        if not len(left_out):
+            return ""
+        first = int(self.trace.spans.duration[left_out[0]])
+        longest = int(self.trace.spans.duration[self.steps].max())
+        return (
+            f"the first step took {units.time(first)}, the longest other {units.time(longest)}: findings are about"
+            " the others alone"
+        )
 
     @cached_property
     def waiting(self) -> int:
@@ -104,9 +122,10 @@ class Scope:
         return np.array([call for calls in own for call in calls], np.int64)
 
     @cached_property
-    def waits_for_all(self) -> Ints:
-        """Calls by which the host waits for all that a device does: such as a program's own clock needs."""
-        groups = [one.calls for one in self.analysis.syncs if one.kind == "device"]
+    def clock_waits(self) -> Ints:
+        """Waits that the program asked for itself, such as its own clock needs at the end of a step: for a device, a
+        stream or an event, in no operator."""
+        groups = [one.calls for one in self.analysis.syncs if one.kind != "copy" and not one.operator]
         return np.array([call for calls in groups for call in calls], np.int64)
 
     @cached_property
@@ -119,7 +138,7 @@ class Scope:
         if len(self.trace.steps):
             between = self._step_of_row(gaps.before) != self._step_of_row(gaps.after)
             claim[between & (self._beside_own_calls(gaps) | ~self.rows[gaps.before])] = 0
-            claim[between & np.isin(gaps.call, self.waits_for_all) & (gaps.call >= 0)] = 0
+            claim[between & np.isin(gaps.call, self.clock_waits) & (gaps.call >= 0)] = 0
         for device in self.trace.devices if len(self.trace.devices) > 1 else ():
             others = ~self.trace.on(device)
             busy = intervals.union(self.trace.device.start[others], self.trace.device.end[others])
@@ -207,6 +226,19 @@ class Scope:
                 " without stacks too."
             )
         return " The profiler itself slows the host, so that without it this is less."
+
+
+def _steady(trace: Trace) -> Ints:
+    """The steps that take time; without the first, where that took so much longer that it compiled, loaded or
+    allocated."""
+    steps = trace.steps[trace.spans.duration[trace.steps] > 0]
+    start, length = trace.spans.start[steps], trace.spans.duration[steps]
+    if len(steps) < LEAST_STEPS:
+        return steps
+    first = int(start.argmin())
+    others = np.delete(steps, first)
+    warmed_up = length[first] <= OUTLIER * trace.spans.duration[others].max()
+    return steps if warmed_up else others
 
 
 def covered(by: Intervals, start: Ints, end: Ints) -> Ints:
