@@ -75,7 +75,7 @@ def _groups(analysis: Analysis) -> Iterator[tuple[CopyGroup, str]]:
                 blocking=min(group.blocking, len(rows)),
                 small=min(group.small, len(rows)),
             )
-        kind = _kind(group, len(analysis.trace.steps)) if len(rows) else ""
+        kind = _kind(group, len(analysis.scope.steps)) if len(rows) else ""
         if kind:
             yield group, kind
 
@@ -85,6 +85,8 @@ def _kind(group: CopyGroup, steps: int) -> str:
     host = {"HtoD", "DtoH"}
     if group.direction not in host and group.api_direction not in host:
         return ""
+    if group.blocking and group.small == group.count and "DtoH" in (group.direction, group.api_direction):
+        return ""  # a value that the program reads: that is the synchronisation, not the bytes
     if group.pageable:
         return PAGEABLE
     if group.blocking:
@@ -124,7 +126,7 @@ def _of(scope: Scope, group: CopyGroup, kind: str) -> Iterator[Finding]:
         taken=group.nanoseconds + idle,
         gain=gain,
         text=_text(scope, group, kind, exposed, idle),
-        next_step=_ADVICE[kind],
+        next_step=_ADVICE[SMALL if group.small == group.count else kind],
         events=(
             np.append(device.start[rows], gaps.begin[cut]),
             np.append(device.end[rows], gaps.end[cut]),
@@ -150,11 +152,9 @@ def _text(scope: Scope, group: CopyGroup, kind: str, exposed: int, idle: int) ->
     way = {"HtoD": "from the host", "DtoH": "to the host"}[
         group.api_direction if group.api_direction in ("HtoD", "DtoH") else group.direction
     ]
-    made = {PAGEABLE: "Pageable copies", BLOCKING: "Copies that the host waits for", SMALL: "Small copies"}[
-        kind
-    ]
+    made = {PAGEABLE: "Pageable copies", BLOCKING: "Blocking copies", SMALL: "Small copies"}[kind]
     text = (
-        f"{made} {way}{at(group.source)}, {times_each(group.count, len(scope.trace.steps))}{sized}, take"
+        f"{made} {way}{at(group.source)}, {times_each(group.count, len(scope.steps))}{sized}, take"
         f" {units.time(group.nanoseconds)}{rate}"
     )
     if exposed < group.nanoseconds:

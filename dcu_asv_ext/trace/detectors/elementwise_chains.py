@@ -53,16 +53,15 @@ class _Link:
 
 def chains_of(scope: Scope) -> Iterator[Chain]:
     """The trace does not say which tensor an operator reads, only its shape. That it is the result before it is
-    refuted where that was freed earlier (with memory rows); without them, one or two operators again and again may be
-    a loop over tensors."""
+    refuted where that was freed earlier (with memory rows)."""
     freed = _freed(scope.trace)
     chain: list[_Link] = []
     for link in _links(scope):
         if chain and not _follows(scope.trace, chain[-1], link, freed):
-            yield from _closed(scope.trace, chain, freed is not None)
+            yield from _closed(scope, chain, freed is not None)
             chain = []
         chain.append(link)
-    yield from _closed(scope.trace, chain, freed is not None)
+    yield from _closed(scope, chain, freed is not None)
 
 
 def _follows(trace: Trace, before: _Link, link: _Link, freed: Mapping[int, int] | None) -> bool:
@@ -74,18 +73,21 @@ def _follows(trace: Trace, before: _Link, link: _Link, freed: Mapping[int, int] 
     return gone >= int(trace.operators.start[link.operator])
 
 
-def _closed(trace: Trace, chain: Sequence[_Link], memory: bool) -> Iterator[Chain]:
+def _closed(scope: Scope, chain: Sequence[_Link], memory: bool) -> Iterator[Chain]:
     if len(chain) < LEAST_OPERATORS:
         return
+    trace = scope.trace
     names = tuple(trace.name(int(trace.operators.name[one.operator])) for one in chain)
+    if len(set(names)) == 1 and names[0].endswith("_"):
+        return  # in place, and always the same: as likely a loop over different tensors
     length = len(chain) if memory else _period(names)
-    for first in range(0, len(chain), max(length, 1)):
+    if length < LEAST_OPERATORS and _ends_by_itself(scope, names):
+        length = len(chain)
+    for first in range(0, len(chain), length):
         part = chain[first : first + length]
         operators = tuple(one.operator for one in part)
         if len(set(operators)) < LEAST_OPERATORS:
             continue
-        if len(set(names)) == 1 and names[0].endswith("_"):
-            continue  # in place, and always the same: as likely a loop over different tensors
         moved = sum(one.traffic.read + one.traffic.written for one in part)
         between = sum(2 * one.traffic.written for one in part[:-1])
         yield Chain(
@@ -96,6 +98,13 @@ def _closed(trace: Trace, chain: Sequence[_Link], memory: bool) -> Iterator[Chai
             moved,
             min(between, moved),
         )
+
+
+def _ends_by_itself(scope: Scope, names: Sequence[str]) -> bool:
+    """Of one or two operators again and again, without memory rows: whether that is one tensor's way through them.
+    In place it is as likely a loop over tensors; without steps or waits it may be one call, made again and again."""
+    in_place = any(name.endswith("_") for name in names)
+    return not in_place and (len(scope.trace.steps) > 0 or scope.waiting > 0)
 
 
 def _period(names: Sequence[str]) -> int:

@@ -49,14 +49,12 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
 
 
 def _of_work(scope: Scope, gaps: Ints, free: Ints) -> Iterator[Finding]:
-    """By the line that was running in the middle of the gap."""
-    table = scope.analysis.gaps
-    thread, middle = _middle(scope, gaps)
-    lines = scope.analysis.sources.numbers(thread, middle)
-    for members in by_key(lines, free, scope):
+    """By the line that submits the next kernel."""
+    table, sources = scope.analysis.gaps, scope.analysis.sources
+    for members in by_key(sources.numbers_of_calls(table.call[gaps]), free, scope):
         mine, idle = gaps[members], int(free[members].sum())
-        during = places(scope.analysis.sources.texts(lines[members]))
-        launching = places(scope.analysis.sources.of_calls(table.call[mine]))
+        during = places(sources.of(*_middle(scope, mine)))
+        launching = places(sources.of_calls(table.call[mine]))
         inside = _inside(scope, mine)
         text = (
             f"The device lies idle for {scope.part(idle)}, in {units.count(len(mine), 'gap')} of up to"

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from .. import intervals, kinds, units
 from ..analysis import Analysis
 from ..finding import Finding
-from ..model import Ints, Trace
+from ..model import Ints, Trace, named
 from ..waits import CAUSES, STREAM
-from .scope import Scope, at, places
+from .scope import Scope, at, covered, places
 
 KIND = "streams that do not overlap"
 #: ns. A row that starts so long after another stream's row ended may have waited for it.
@@ -30,7 +30,8 @@ Bools = npt.NDArray[np.bool_]
 class Handovers:
     """Rows that started as soon as a row of another lane of the device ended, and could have run before.
 
-    rows, others: of `Trace.device`. beside: ns of each that could have run beside the other lane.
+    rows, others: of `Trace.device`. beside: ns of each, and of what its lane does after it, that could have run
+    beside the other lanes.
     """
 
     rows: Ints
@@ -117,21 +118,23 @@ def _handovers(scope: Scope, device: int) -> Handovers:
     trace = scope.trace
     table = trace.device
     rows = np.flatnonzero(trace.on(device) & scope.rows)
-    lanes = np.unique(table.lane[rows])
+    # A collective waits for what it sends, and what is behind it for what it receives: data, not streams.
+    exchanges = named(kinds.is_collective, trace.names, table.name)
     parts = []
-    for lane in lanes.tolist():
-        mine = rows[table.lane[rows] == lane]
-        last = np.maximum.accumulate(table.end[mine])
-        free = np.append(table.start[mine[:1]] - 1, last[:-1])  # when the lane had done what came before
+    for lane in np.unique(table.lane[rows]).tolist():
+        mine, others = rows[table.lane[rows] == lane], rows[table.lane[rows] != lane]
         call = table.call[mine]
         submitted = np.where(call >= 0, trace.calls.end[np.maximum(call, 0)] if len(trace.calls) else 0, -1)
-        ready = np.maximum(np.where(np.arange(len(mine)) == 0, submitted, free), submitted)
-        other = _ended_last(table.end, rows[table.lane[rows] != lane], table.start[mine])
-        end, begin = table.end[np.maximum(other, 0)], table.start[np.maximum(other, 0)]
-        soon = table.start[mine] - end <= np.maximum(SOON, (end - begin) // 2)
-        waited = np.minimum(end - np.maximum(ready, begin), table.duration[mine])
-        chosen = (call >= 0) & (other >= 0) & soon & (waited > 0)
-        parts.append(Handovers(mine[chosen], other[chosen], waited[chosen]))
+        done = np.append(-1, np.maximum.accumulate(table.end[mine])[:-1])  # what came before in the lane
+        ready = np.maximum(done, submitted)
+        other = _ended_last(table.end, others, table.start[mine])
+        end = table.end[np.maximum(other, 0)]
+        soon = table.start[mine] - end <= np.maximum(SOON, table.duration[np.maximum(other, 0)] // 2)
+        waited = covered(intervals.union(table.start[others], table.end[others]), ready, table.start[mine])
+        chosen = (call >= 0) & (other >= 0) & soon & (ready < end) & (waited > 0)
+        chosen &= ~exchanges[mine] & ~exchanges[other]
+        work = _until_next(table.duration[mine], chosen)
+        parts.append(Handovers(mine[chosen], other[chosen], np.minimum(waited[chosen], work)))
     if not parts:
         return Handovers(*(np.zeros(0, np.int64) for _ in range(3)))
     found = Handovers(
@@ -140,6 +143,14 @@ def _handovers(scope: Scope, device: int) -> Handovers:
     if (trace.calls.kind == kinds.WAIT_EVENT).any():
         # Such calls are in the trace: a row that none stands before waited for something else.
         found = found.take(_wait_calls(trace, found.rows) >= 0)
+    return found
+
+
+def _until_next(duration: Ints, chosen: Bools) -> Ints:
+    """Of each chosen row, what its lane does from it until the next chosen one: all that waits with it."""
+    so_far = np.append(0, np.cumsum(duration))
+    first = np.flatnonzero(chosen)
+    found: Ints = np.diff(so_far[np.append(first, len(duration))])
     return found
 
 

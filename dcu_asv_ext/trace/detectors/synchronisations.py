@@ -22,6 +22,9 @@ _SIZE = (
     " with a fixed size."
 )
 _ADVICE = {
+    "aten::to": _READ,
+    "aten::_to_copy": _READ,
+    "aten::copy_": _READ,
     "aten::item": _READ,
     "aten::_local_scalar_dense": _READ,
     "aten::is_nonzero": _READ,
@@ -58,6 +61,7 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
 
 def _of(scope: Scope, group: SyncGroup, calls: Ints) -> Iterator[Finding]:
     gaps = scope.analysis.gaps
+    calls = calls[scope.inside(scope.trace.calls.start[calls])]
     cut = np.flatnonzero(np.isin(gaps.call, calls) & (scope.claims > 0))
     idle = int(scope.claims[cut].sum())
     if not scope.worth(idle):
@@ -65,7 +69,7 @@ def _of(scope: Scope, group: SyncGroup, calls: Ints) -> Iterator[Finding]:
     table = scope.trace.calls
     waited = int(table.duration[calls].sum())
     what = f"`{group.operator}` ({group.name})" if group.operator else group.name
-    times = times_each(len(calls), len(scope.trace.steps))
+    times = times_each(len(calls), len(scope.steps))
     text = (
         f"The host waits for the device in {what}{at(group.source)}, {times},"
         f" for {units.time(waited)}; after that the device lies idle for {scope.part(idle)}, until the host has"

@@ -100,6 +100,29 @@ def test_what_is_copied_between_steps_is_not_the_programs(tmp_path: Path) -> Non
     assert program.found(tmp_path, detect) == []
 
 
+def test_a_value_that_is_read_back_is_the_synchronisations(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for _ in range(5):
+            program.run(200)
+            program.copy_in(2, 4, "Memcpy DtoH (Device -> Pageable)")
+            program.host(40)
+        program.run(200)
+    assert program.found(tmp_path, copies.detect) == []
+    (one,) = program.found(tmp_path, synchronisations.detect)
+    assert one.data["operator"] == "aten::to" and "Keep the value on the device" in one.next_step
+
+
+def test_small_values_from_the_host_are_made_on_the_device(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for _ in range(5):
+            program.copy_in(2, 12)
+            program.run(200)
+    (one,) = program.found(tmp_path, detect)
+    assert one.kind == PAGEABLE and "make the values on the device" in one.next_step
+
+
 def test_the_copy_of_an_item_is_the_synchronisations(tmp_path: Path) -> None:
     program = Program()
     with program.step():

@@ -99,6 +99,22 @@ def test_the_same_again_and_again_may_be_different_tensors(tmp_path: Path, names
     assert program.found(tmp_path, detect) == []
 
 
+@pytest.mark.parametrize(
+    ("names", "said"), [(["mul"], True), (["mul", "add"], True), (["mul_"], False), (["mul_", "add_"], False)]
+)
+def test_in_steps_the_same_again_is_one_tensors_way_unless_in_place(
+    tmp_path: Path, names: list[str], said: bool
+) -> None:
+    program = Program()
+    for _ in range(3):
+        with program.step():
+            for _ in range(10 // len(names)):
+                for name in names:
+                    unary(program, name)
+    found = program.found(tmp_path, detect)
+    assert [len(one.data["operators"]) for one in found] == ([10] if said else [])
+
+
 def test_a_longer_pattern_is_a_chain_each_time(tmp_path: Path) -> None:
     program = Program()
     for _ in range(4):

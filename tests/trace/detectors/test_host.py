@@ -30,10 +30,10 @@ def test_two_loops_have_a_finding_each_and_small_ones_share_one(tmp_path: Path) 
     program = Program()
     with program.step():
         for line, length in ((1, 2000), (2, 1000), (3, 150), (4, 150), (5, 150)):
-            program.run(1)
             with program.function(f"a.py({line}): f"):
+                program.run(1)
                 program.host(length)
-        program.run(1)
+                program.run(1)
     found = program.found(tmp_path, detect)
     assert [(us(one), one.events) for one in found] == [(2009, 1), (1009, 1), (3 * 159, 3)]
     assert all(f"a.py:{line} f" in found[2].text for line in (3, 4, 5))

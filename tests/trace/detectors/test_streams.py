@@ -31,6 +31,20 @@ def test_found_with_what_it_could_save(tmp_path: Path, traced: bool) -> None:
     assert ("the trace does not tell which" in one.text) != traced
 
 
+def test_one_wait_holds_back_all_that_comes_after_it(tmp_path: Path) -> None:
+    program = Program()
+    for _ in range(3):
+        with program.step():
+            for _ in range(5):
+                program.run(200)
+            program.stream_waits(1, 0)
+            for _ in range(4):
+                program.run(150, stream=1)
+            program.wait(call="hipDeviceSynchronize", own=True)
+    (one,) = program.found(tmp_path, detect)
+    assert us(one) == 3 * 4 * 150 and one.data["handovers"] == 3
+
+
 def test_waits_that_are_in_the_trace_must_stand_before_the_row(tmp_path: Path) -> None:
     """The device is full: the rows take turns, and the only wait for an event is elsewhere."""
     program = Program()
@@ -112,4 +126,22 @@ def test_silent_where_the_clocks_differ(tmp_path: Path) -> None:
     for event in program.events:
         if event["cat"] == "kernel":
             event["ts"] -= 300
+    assert program.found(tmp_path, detect) == []
+
+
+@pytest.mark.parametrize(
+    "kernel", ["ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)", "rcclGenericKernel<1, false>"]
+)
+def test_collectives_wait_for_data_and_not_for_streams(tmp_path: Path, kernel: str) -> None:
+    """Gradients are exchanged when the backward pass has made them, and the optimiser needs them."""
+    program = Program()
+    for _ in range(4):
+        with program.step():
+            for _ in range(8):
+                program.run(100)
+            program.stream_waits(1, 0)
+            for _ in range(3):
+                program.run(150, "c10d::allreduce_", stream=1, kernel=kernel)
+            program.stream_waits(0, 1)
+            program.run(100)
     assert program.found(tmp_path, detect) == []
