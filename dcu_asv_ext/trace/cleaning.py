@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -100,5 +99,6 @@ def shortened(text: str, short: Callable[[str], str]) -> str:
 
 
 def _short(path: str, short: Callable[[str], str]) -> str:
-    below = _LIBRARY.sub("", path.replace(os.altsep or "\\", "/"))
-    return below if below != path and not below.startswith("/") else short(path)
+    plain = path.replace("\\", "/")
+    below = _LIBRARY.sub("", plain)
+    return below if below != plain else short(path)
