@@ -7,7 +7,7 @@ import re
 #: Letters of all names together, and how long one may be: the first length with which they fit.
 _MOST_LETTERS = 1_000_000
 _LENGTHS = (1000, 300, 100, 40, 16)
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class Names:
@@ -35,7 +35,7 @@ class Names:
 
 def printable(text: str) -> str:
     """A text that any encoder and XML take: half letters (lone surrogates) and control letters are replaced."""
-    return _CONTROL.sub("\ufffd", text.encode("utf-8", "replace").decode("utf-8"))
+    return _UNFIT.sub("\ufffd", text)
 
 
 def shortened(text: str, most: int) -> str:

@@ -52,6 +52,10 @@ def svg(data: dict[str, Any], findings: Sequence[Finding], width: int, texts: Te
     return drawing.finish(title)
 
 
+def _safe(text: str) -> str:
+    return escape(printable(text))
+
+
 class _Drawing:
     def __init__(self, data: dict[str, Any], width: int, texts: Texts) -> None:
         self.data, self.width, self.texts = data, width, texts
@@ -64,7 +68,7 @@ class _Drawing:
         return _GUTTER + (time - self.begin) * self.scale
 
     def lane(self, label: str) -> None:
-        text = escape(shortened(label, 28))
+        text = _safe(shortened(label, 28))
         self.parts.append(f'<text class="p-text" x="4" y="{self.at + 11}">{text}</text>')
 
     def next(self, levels: int) -> None:
@@ -72,7 +76,7 @@ class _Drawing:
 
     def box(self, begin: float, end: float, level: int, kind: str, name: str = "") -> None:
         x, wide = self.x(begin), max(0.75, (end - begin) * self.scale)
-        told = f"<title>{escape(name)}</title>" if name else ""
+        told = f"<title>{_safe(name)}</title>" if name else ""
         close = f">{told}</rect>" if told else "/>"
         y = self.at + level * _ROW
         self.parts.append(
@@ -87,7 +91,7 @@ class _Drawing:
                     'height="100%"/>'
                 )
             if (end - begin) * self.scale > 40:
-                text = escape(fill(self.texts["step"], number=label))
+                text = _safe(fill(self.texts["step"], number=label))
                 self.parts.append(f'<text class="p-text" x="{self.x(begin) + 3:.1f}" y="14">{text}</text>')
 
     def rows(self, lane: dict[str, Any]) -> None:

@@ -108,10 +108,10 @@ ENGLISH: Texts = {
     "find_count": "{at} of {count} rows",
     "find_next": "Next row",
     "find_previous": "Previous row",
+    "let_go": "Unmark",
     "keys": "Keys: arrows pan, + and - zoom, 0 shows the whole, n and p go to the next and previous row of a lane,"
     " j and k to the lane below and above, Enter zooms to the row, Escape lets go. Wheel zooms once the timeline is"
     " chosen (or with Ctrl); drag pans; a click chooses a row, a double click zooms to it.",
-    "keys_title": "Keys and mouse",
     "legend": "Legend",
     "legend_other": "other kernels",
     "legend_coverage": "Paler boxes stand for many rows that are too short to be drawn apart: the paler, the less of"

@@ -14,7 +14,7 @@ from typing import Any
 
 from .analysis import Analysis
 from .picture_data import picture
-from .picture_names import Names
+from .picture_names import Names, printable
 from .picture_svg import STYLE, svg
 from .picture_texts import ENGLISH, Texts
 from .picture_window import MOST_ROWS
@@ -82,7 +82,7 @@ def _parts(
     yield timeline(analysis, data, overview, texts)
     rows = table(analysis, overhead=overhead)
     yield f"{tables(rows, texts)}</main>"
-    marks = [[one.begin, one.end, one.kind, one.device] for one in analysis.findings]
+    marks = [[one.begin, one.end, printable(one.kind)] for one in analysis.findings]
     yield _json("data", {**data, "findings": marks, "tables": tables_data(rows, names)})
     yield _json("texts", dict(texts))
     yield f'<script type="module">{_script()}</script></body></html>\n'

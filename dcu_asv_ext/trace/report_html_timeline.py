@@ -30,8 +30,7 @@ def timeline(analysis: Analysis, data: dict[str, Any], overview: str, texts: Tex
             '<div id="tip" class="tip" role="tooltip" hidden></div></div>'
             f'<div id="details" class="details" aria-live="polite">{safe(texts["nothing_chosen"])}</div>'
             '<div id="legend" class="legend"></div>'
-            f'<details class="keys"><summary>{safe(texts["keys_title"])}</summary>'
-            f'<p id="keys">{safe(texts["keys"])}</p></details>{_lanes(data, texts)}'
+            f'<p id="keys" class="scope">{safe(texts["keys"])}</p>{_lanes(data, texts)}'
         )
     return (
         f'<section aria-labelledby="timeline-title"><h2 id="timeline-title">{safe(texts["timeline"])}</h2>'

@@ -16,7 +16,7 @@ class Choice {
     const lane = model.lanes[model.laneOf[row]];
     const facts = [
       [told("detail_duration"), time(model.duration(row))],
-      [told("detail_start"), axisTime(model.start[row], Math.max(1, this.view.range / 1000))],
+      [told("detail_start"), axisTime(model.start[row], Math.max(1, Math.min(this.view.range / 1000, model.start[row] / 1000)))],
     ];
     const delay = model.delayOf(row);
     if (delay !== null) facts.push([told("detail_delay"), time(delay)]);
@@ -87,7 +87,7 @@ class Choice {
     const whole = model.nameOf(row);
     const facts = this.facts(row);
     if (!finding && model.name[row] >= 0) facts.push([told("detail_same"), this.same(row)]);
-    const pairs = facts.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, element("bdi", {}, value))]);
+    const pairs = facts.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, element("bdi", {}, value))));
     const buttons = [];
     const go = (key, action) => buttons.push(element("button", { type: "button", onclick: action }, told(key)));
     if (model.call[row] >= 0) go("detail_call", () => this.choose(model.call[row]));

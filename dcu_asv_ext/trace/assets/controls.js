@@ -43,9 +43,16 @@ class Controls {
       onkeydown: (event) => { if (event.key === "Enter") { choice.step(event.shiftKey ? -1 : 1); tellCount(); } },
     });
     const step = (key, sign, direction) => button(key, sign, () => { choice.step(direction); tellCount(); });
-    parts.push(element("span", { class: "group" }, input, step("find_previous", "↑", -1), step("find_next", "↓", 1)), count, elements.range);
+    elements.letGo = element("button", { type: "button", hidden: "", onclick: () => { this.letGo(); tellCount(); } }, told("let_go"));
+    parts.push(element("span", { class: "group" }, input, step("find_previous", "↑", -1), step("find_next", "↓", 1)), count, elements.letGo, elements.range);
     document.getElementById("toolbar").append(...parts);
     elements.find = input;
+  }
+
+  /** Nothing is chosen, found or marked any more. */
+  letGo() {
+    this.elements.find.value = "";
+    this.choice.letGo();
   }
 
   jump() {
@@ -145,7 +152,7 @@ class Controls {
       n: row((one) => view.neighbour(one, 1)), p: row((one) => view.neighbour(one, -1)),
       j: row((one) => view.beside(one, 1)), k: row((one) => view.beside(one, -1)),
       Enter: () => view.chosen >= 0 && view.showAround(this.model.start[view.chosen], this.model.end[view.chosen]),
-      Escape: () => { elements.find.value = ""; choice.letGo(); },
+      Escape: () => this.letGo(),
       "/": () => elements.find.focus(),
     };
     elements.timeline.addEventListener("keydown", (event) => {

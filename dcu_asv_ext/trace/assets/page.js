@@ -21,6 +21,7 @@ function startTimeline() {
       begin: axisTime(Math.max(view.begin, DATA.span[0]), view.range / 100),
       end: axisTime(view.end, view.range / 100), length: time(view.range),
     });
+    elements.letGo.hidden = view.marked === null && view.finding < 0;
     // For who reads the page by a script, and for tests.
     Object.assign(elements.timeline.dataset, {
       begin: Math.round(view.begin), end: Math.round(view.end), boxes: drawing.boxes, chosen: view.chosen, rows: model.count,
