@@ -41,7 +41,7 @@ class BrowserError(Exception):
 
 
 class Browser:
-    """A browser of its own profile, that cannot reach any other host."""
+    """A browser of its own profile, that cannot reach any other host than this one."""
 
     def __init__(self, program: str, profile: Path) -> None:
         to_read, self._to = map(_high, os.pipe())
@@ -51,7 +51,8 @@ class Browser:
             "bash", "-c", f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}', program,
             "--headless=new", "--no-sandbox", "--remote-debugging-pipe", f"--user-data-dir={profile}",
             "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND", "--force-device-scale-factor=1", "--hide-scrollbars",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "--force-device-scale-factor=1", "--hide-scrollbars",
         ]  # fmt: skip
         self._process = subprocess.Popen(
             command, pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -132,7 +133,10 @@ class Page:
 
     def open(self, file: Path) -> None:
         """Returns when the page and its script have run."""
-        self.call("Page.navigate", url=file.resolve().as_uri())
+        self.visit(file.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
+        self.call("Page.navigate", url=address)
         self.wait("document.readyState === 'complete'")
 
     def run(self, expression: str) -> Any:
