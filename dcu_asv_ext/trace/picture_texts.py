@@ -48,7 +48,6 @@ ENGLISH: Texts = {
     "operators_more": "calls of torch operators",
     "host_span": "Host time",
     "host_span_more": "from the first row to the last",
-    "not_told": "not told",
     "faults": "What is wrong with this trace",
     "missing": "What this trace cannot tell",
     "skewed": "Device rows begin before the calls that launched them: the two clocks differ. Host and device lanes"
@@ -63,7 +62,6 @@ ENGLISH: Texts = {
     "finding_no_gain": "does not shorten the whole",
     "finding_events": "events: {count}",
     "finding_next": "Next step:",
-    "finding_show": "Show in the timeline",
     "finding_label": "Finding {number}: {kind}. Show in the timeline",
     # Timeline
     "timeline": "Timeline",
@@ -94,7 +92,6 @@ ENGLISH: Texts = {
     "lane_gaps": "idle, by cause",
     "lane_findings": "findings",
     "step": "step {number}",
-    "step_short": "{number}",
     "zoom_in": "Zoom in",
     "zoom_out": "Zoom out",
     "whole": "Whole",
