@@ -41,7 +41,7 @@ pinned = pageable.pin_memory()
 side = torch.Stream(device=device)
 
 
-def host_work(seconds: float = 0.0015) -> int:
+def host_work(seconds: float = 0.003) -> int:
     """What a loop over a batch's entries does: Python, and no operator. Few calls: the profiler writes each."""
     total, until = 0, time.perf_counter() + seconds
     while time.perf_counter() < until:

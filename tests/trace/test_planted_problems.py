@@ -9,6 +9,7 @@ import pytest
 
 from dcu_asv_ext.trace import findings
 from dcu_asv_ext.trace.detectors import copies, elementwise, host, streams, synchronisations
+from dcu_asv_ext.trace.detectors.scope import LEAST_SHARE
 from dcu_asv_ext.trace.finding import Finding
 from tests.simulated_device.scripts import last_line
 
@@ -59,7 +60,7 @@ def test_found_first_with_its_line(form: str, name: str, folder: Path) -> None:
     assert [one.kind for one in found] == [PLANTED[name]]
     first = found[0]
     assert first.source.startswith("simulated_problems.py:") and first.source.endswith(f" {name}")
-    assert first.end_to_end and first.seconds > 0 and first.share > 0.1
+    assert first.end_to_end and first.seconds > 0 and first.share > LEAST_SHARE
     assert name in first.text and first.next_step
 
 

@@ -31,7 +31,10 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
     mine = kernels[place == times.argmax()]
     spent = int(device.duration[mine].sum())
     busy = intervals.length(*intervals.union(device.start[kernels], device.end[kernels]))
-    if spent <= DOMINANT * busy or not scope.worth(spent):
+    longest = (
+        int(device.duration[mine].max()) if len(mine) > 1 else 0
+    )  # a single launch may have been held up
+    if spent - longest <= DOMINANT * (busy - longest) or not scope.worth(spent):
         return
     name = short_name(analysis.trace.names[device.name[mine[0]]])
     lines = places(analysis.sources.of_operators(device.operator[mine]))

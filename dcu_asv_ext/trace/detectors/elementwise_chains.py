@@ -103,8 +103,12 @@ def _closed(scope: Scope, chain: Sequence[_Link], memory: bool) -> Iterator[Chai
 def _ends_by_itself(scope: Scope, names: Sequence[str]) -> bool:
     """Of one or two operators again and again, without memory rows: whether that is one tensor's way through them.
     In place it is as likely a loop over tensors; without steps or waits it may be one call, made again and again."""
-    in_place = any(name.endswith("_") for name in names)
-    return not in_place and (len(scope.trace.steps) > 0 or scope.waiting > 0)
+    if any(name.endswith("_") for name in names):
+        return False
+    calls, launches = scope.trace.calls, scope.trace.device.call
+    start = calls.start[launches[launches >= 0]]
+    waits = calls.start[blocking(calls, scope.trace.names)]
+    return len(scope.steps) > 0 or len(np.unique(np.searchsorted(waits, start))) > 1
 
 
 def _period(names: Sequence[str]) -> int:

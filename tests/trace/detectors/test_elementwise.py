@@ -45,6 +45,19 @@ def test_bytes_and_time_saved(tmp_path: Path) -> None:
     assert one.source == "net.py:2 act" and "sigmoid, mul, tanh" in one.text and one.events == 9
 
 
+@pytest.mark.parametrize(("names", "said"), [(["sigmoid", "tanh", "exp"], True), (["gelu"] * 3, False)])
+def test_rows_that_only_a_number_ties_to_their_operators(
+    tmp_path: Path, names: list[str], said: bool
+) -> None:
+    program = Program()
+    for number, name in enumerate(names, 1):
+        begin = 100.0 * number
+        told = {"External id": number, "Input Dims": [SHAPE], "Input type": ["float"]}
+        program.operator(f"aten::{name}", begin, begin + 10, **told)
+        program.kernel(begin + 5, begin + 95, **{"External id": number})
+    assert bool(program.found(tmp_path, detect)) == said
+
+
 def test_what_breaks_a_chain(tmp_path: Path) -> None:
     def other_kernel(program: Program) -> None:
         program.run(10)
@@ -96,6 +109,7 @@ def test_the_same_again_and_again_may_be_different_tensors(tmp_path: Path, names
     for _ in range(8):
         for name in names:
             unary(program, name)
+    program.wait(call="hipDeviceSynchronize")
     assert program.found(tmp_path, detect) == []
 
 
