@@ -134,8 +134,6 @@ class _Figures:
         busy = span = overlapped = 0
         bound: list[tuple[float | None, int, str]] = []
         for one in each_step(self.trace):
-            if not len(one.device):
-                continue
             each = Analysis(one)
             mine = sum(activity.span for activity in each.activities)
             span += mine

@@ -78,13 +78,12 @@ def step_of_calls(trace: Trace) -> Ints:
 
 
 def _edges(trace: Trace) -> tuple[Ints, Ints]:
-    """Starts and ends; a step that goes on when the next begins ends there."""
     order = np.argsort(trace.spans.start[trace.steps], kind="stable")
-    start, end = trace.spans.start[trace.steps][order], trace.spans.end[trace.steps][order]
-    return start, np.minimum(end, np.concatenate((start[1:], end[-1:])))
+    return trace.spans.start[trace.steps][order], trace.spans.end[trace.steps][order]
 
 
 def _number(edges: tuple[Ints, Ints], time: Ints) -> Ints:
+    """The step that began last before each time, if it has not ended."""
     start, end = edges
     at = np.searchsorted(start, time, "right") - 1
     return np.where((at >= 0) & (time < end[np.maximum(at, 0)]), at, -1)
@@ -93,7 +92,7 @@ def _number(edges: tuple[Ints, Ints], time: Ints) -> Ints:
 def _overlaps(edges: tuple[Ints, Ints], table: Table) -> Bools:
     """Also of what began before a step and goes on in it, as the frames of the code that makes the calls."""
     start, end = edges
-    after = np.searchsorted(end, table.start, "right")
+    after = np.searchsorted(np.maximum.accumulate(end), table.start, "right")
     found: Bools = (after < len(start)) & (start[np.minimum(after, len(start) - 1)] < table.end)
     return found
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dcu_asv_ext.asv_plugin.removal import remove_all, remove_metrics
+from dcu_asv_ext.evidence import traces
 from dcu_asv_ext.evidence.store import read
 
 from .fakes import METRICS, record
@@ -68,3 +70,44 @@ def test_a_removed_result_file_takes_evidence_and_session_along(evidence: Path) 
     assert not marker(evidence).exists()
     remove_all(evidence)
     remove_metrics(evidence, ["suite.step.latency"])
+
+
+def profiled(benchmark: str) -> dict[str, Any]:
+    return record(
+        benchmark=benchmark,
+        metrics=["latency", "kernel_count", "sync_count"],
+        profile={"per_call": {"kernel_count": 3}, "trace": f"{benchmark}.json.gz"},
+    )
+
+
+@pytest.fixture
+def with_traces(tmp_path: Path) -> Path:
+    path = tmp_path / "12345678-env.evidence.jsonl"
+    path.write_text("".join(json.dumps(profiled(name)) + "\n" for name in ("suite.step", "suite.other")))
+    for name in ("suite.step", "suite.other"):
+        kept = traces.trace_path(path, name, None)
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(b"")
+    return path
+
+
+def names(evidence: Path) -> list[str]:
+    return [one.benchmark for one in traces.kept(evidence)]
+
+
+def test_a_trace_stays_while_a_figure_of_it_does(with_traces: Path) -> None:
+    remove_metrics(with_traces, ["suite.step.kernel_count", "suite.step.latency"])
+    assert names(with_traces) == ["suite.other", "suite.step"]
+    assert read(with_traces).records[0]["profile"]
+
+
+def test_with_the_last_figure_of_it_the_profile_and_its_trace_go(with_traces: Path) -> None:
+    remove_metrics(with_traces, [f"suite.step.{name}" for name in ("kernel_count", "sync_count")])
+    assert names(with_traces) == ["suite.other"]
+    step, other = read(with_traces).records
+    assert step["metrics"] == ["latency"] and "profile" not in step and other["profile"]
+
+
+def test_all_traces_go_with_the_result(with_traces: Path) -> None:
+    remove_all(with_traces)
+    assert not traces.folder_of(with_traces).exists()

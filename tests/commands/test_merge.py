@@ -13,7 +13,7 @@ import pytest
 from dcu_asv_ext.asv_plugin import swapping
 from dcu_asv_ext.asv_plugin.locks import result_lock
 from dcu_asv_ext.asv_plugin.results import Project
-from dcu_asv_ext.evidence import store
+from dcu_asv_ext.evidence import store, traces
 from tests.asv_plugin.result_folder import ENV, NAME, ResultFolder
 from tests.comparing.measured import record
 
@@ -419,3 +419,37 @@ def test_links_in_the_results_stay_links(home: ResultFolder, merge: Run) -> None
     Node(home, "node7", "node7").save(home.commits[0], measured(1, "s7"))
     assert merge("node7")[0] == 0
     assert (home.results / "alias").is_symlink()
+
+
+def kept_trace(results: Path, machine: str, commit: str, name: str, text: str) -> Path:
+    evidence = results / machine / f"{commit[:8]}-{ENV}.evidence.jsonl"
+    path = traces.trace_path(evidence, name, 0)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_traces_come_along_and_those_that_are_here_stay(home: ResultFolder, merge: Run) -> None:
+    commit = home.commits[0]
+    node = Node(home, "node7", "box7")
+    node.save(commit, measured())
+    new = kept_trace(node.results, "box7", commit, "suite.new", "new")
+    merge("node7", "--dry-run")
+    assert not (home.results / "box7").exists()
+    told = json.loads(merge("node7", "--json")[1])
+    here = home.results / "box7" / new.parent.name / new.name
+    assert here.read_text() == "new" and told["traces"] == [f"box7/{new.parent.name}/{new.name}"]
+    # The same again is nothing; another one of the same name stays behind, and that is told.
+    again = merge("node7")[1]
+    assert "copied" not in again and "stayed behind" not in again
+    new.write_text("other")
+    assert f"1 trace of box7/{commit[:8]}-{ENV} stayed behind: another is here" in merge("node7")[1]
+    assert here.read_text() == "new"
+
+
+def test_traces_go_where_their_machine_goes(home: ResultFolder, merge: Run) -> None:
+    node = Node(home, "node7", "box7")
+    node.save(home.commits[0], measured())
+    path = kept_trace(node.results, "box7", home.commits[0], "suite.new", "new")
+    merge("node7", "--rename", "box7=other")
+    assert (home.results / "other" / path.parent.name / path.name).read_text() == "new"

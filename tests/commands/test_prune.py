@@ -10,7 +10,7 @@ import pytest
 
 from dcu_asv_ext.asv_plugin.locks import result_lock
 from dcu_asv_ext.asv_plugin.results import Project
-from dcu_asv_ext.evidence import store
+from dcu_asv_ext.evidence import store, traces
 from tests.asv_plugin.result_folder import ENV, ResultFolder
 from tests.comparing.measured import record
 
@@ -191,3 +191,35 @@ def test_a_folder_that_cannot_be_written_loses_nothing(
     monkeypatch.setattr(store.packing, "replace_bytes", full)
     code, _, err = prune()
     assert code == 3 and "No space left" in err and evidence(folder).read_bytes() == before
+
+
+def kept_trace(folder: ResultFolder, commit: int) -> Path:
+    path = traces.trace_path(evidence(folder, commit), NAME, None)
+    path.parent.mkdir()
+    path.write_bytes(b"x" * (1 << 20))
+    return path
+
+
+def test_traces_of_older_commits_go_and_those_of_the_newest_stay(folder: ResultFolder, prune: Run) -> None:
+    folder.save(folder.commits[1], {f"{NAME}.latency": [1.0, 2.0, 3.0]})
+    folder.configure(dcu={"keep_traces": 1})
+    old, new = kept_trace(folder, 0), kept_trace(folder, 1)
+    said = prune("--dry-run")[1]
+    assert "traces of 1 older results would be removed: 1.00 MiB" in said and old.exists()
+    told = json.loads(prune("--json")[1])
+    assert not old.parent.exists() and new.exists()
+    assert told["traces"] == [{"file": f"box/{old.parent.name}", "bytes": 1 << 20, "kept": ""}]
+    assert "traces" not in prune()[1]
+
+
+def test_traces_of_an_unfinished_session_are_passed_over(folder: ResultFolder, prune: Run) -> None:
+    folder.configure(dcu={"keep_traces": 0})
+    path = kept_trace(folder, 0)
+    folder.place(folder.commits[0], ".session").write_text("{}")
+    assert f"passed over: box/{path.parent.name}: its session is not finished" in prune()[1] and path.exists()
+
+
+def test_a_wrong_number_of_kept_traces_is_one_sentence(folder: ResultFolder, prune: Run) -> None:
+    folder.configure(dcu={"keep_traces": -1})
+    done = prune()
+    assert done[0] == 3 and "a whole number of at least 0" in done[2] and done[2].count("\n") == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcu_asv_ext.evidence.thinning import HOLDERS, LETTERS, thin
+from dcu_asv_ext.evidence.thinning import HOLDERS, LETTERS, ROWS, thin
 
 from .records import measurement
 
@@ -65,4 +65,25 @@ def test_thinning_twice_is_thinning_once() -> None:
 
 def test_a_record_without_bulk_is_the_same_object() -> None:
     record = measurement().to_dict()
+    assert thin(record) is record
+
+
+def test_tables_of_a_profile_are_cut_and_still_add_up() -> None:
+    rows = [[f"kernel{number}", "", 2, 0.5, []] for number in range(30)]
+    profile = {
+        "per_call": {"kernel_count": 60.0},
+        "kernels": rows,
+        "operators": [["aten::mm", 1, 0.0, 0.0, 1.0, 1.0, 0]],
+        "findings": [{"kind": str(number)} for number in range(12)],
+    }
+    made = thin(measurement(profile=profile).to_dict())
+    kept = made["profile"]
+    assert len(kept["kernels"]) == ROWS + 1 and kept["kernels"][-1] == ["(rest)", "", 40, 10.0, []]
+    assert kept["operators"] == profile["operators"] and len(kept["findings"]) == ROWS
+    assert kept["per_call"] == profile["per_call"] and made["thinned"] == ["profile"]
+    assert thin(made) is made
+
+
+def test_tables_of_another_make_stay_as_they_are() -> None:
+    record = measurement(profile={"kernels": ["?"] * 30, "copies": {}}).to_dict()
     assert thin(record) is record
