@@ -7,10 +7,28 @@ import os
 import tempfile
 from pathlib import Path
 
-from . import asv_runs, card_sampling, change_points, decisions, evidence_size, gate_speed, loops
+from . import (
+    asv_runs,
+    card_sampling,
+    change_points,
+    decisions,
+    evidence_size,
+    gate_speed,
+    loops,
+    trace_reading,
+)
 from .report import Row, as_json, print_table
 
-PARTS = ("asv", "loops", "card-sampling", "evidence-size", "gate", "decisions", "change-points")
+PARTS = (
+    "asv",
+    "loops",
+    "card-sampling",
+    "evidence-size",
+    "trace-reading",
+    "gate",
+    "decisions",
+    "change-points",
+)
 
 
 def main() -> None:
@@ -35,6 +53,8 @@ def main() -> None:
         rows += card_sampling.rows()
     if "evidence-size" in parts:
         rows += evidence_size.rows()
+    if "trace-reading" in parts:
+        rows += trace_reading.rows()
     if "gate" in parts:
         rows += gate_speed.rows()
     if "asv" in parts:

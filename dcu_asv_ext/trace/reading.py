@@ -134,7 +134,7 @@ class EventReader:
 
     def _piece(self) -> list[Any] | None:
         """The next events, all at once; None where the border of an event was not found."""
-        end = 0 if self._ended else _last_border(self._text)
+        end = _last_border(self._text)
         if not end:
             return None
         begin = _SPACE.match(self._text).end()  # type: ignore[union-attr]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from dcu_asv_ext.trace import TraceError, load, summarize
+from dcu_asv_ext.trace.decoding import decoded
 from dcu_asv_ext.trace.reading import EventReader
 
 from .building import Building
@@ -132,6 +134,29 @@ def test_cut_while_compressed(members: int, tmp_path: Path) -> None:
     assert seen == sorted(seen)
     # All that lies before the cut is read: of a file that is cut in its middle about a half.
     assert seen[len(seen) // 2] > len(document["traceEvents"]) / 4
+
+
+def test_all_that_zlib_has_before_a_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what it still holds when a piece is full just where the file ends."""
+    monkeypatch.setattr("dcu_asv_ext.trace.decoding._PIECE", 7)
+    whole = gzip.compress(b"abcdefghi" * 500)
+    path = tmp_path / "trace.json.gz"
+    for cut in range(18, len(whole)):
+        path.write_bytes(whole[:cut])
+        with path.open("rb") as file:
+            text = "".join(decoded(file, []))
+        assert text.encode() == zlib.decompressobj(wbits=31).decompress(whole[:cut])
+
+
+def test_members_whose_beginning_is_cut_by_a_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    member = gzip.compress(b"abc")
+    for packed in range(1, 2 * len(member)):
+        monkeypatch.setattr("dcu_asv_ext.trace.decoding._PACKED", packed)
+        path, faults = tmp_path / "trace.json.gz", list[str]()
+        path.write_bytes(member * 3)
+        with path.open("rb") as file:
+            assert "".join(decoded(file, faults)) == "abcabcabc"
+        assert faults == []
 
 
 def test_flipped_bits_of_a_compressed_file(tmp_path: Path) -> None:

@@ -156,6 +156,25 @@ def test_bare_rows_that_begin_together_are_not_told_apart(tmp_path: Path) -> Non
     assert calls_of(trace.analysis(tmp_path).trace) == [10, 20]
 
 
+@pytest.mark.parametrize(
+    ("rows", "arrows", "expected"), [(2, [1], [-1, -1]), (1, [1, 2], [-1]), (1, [1, 1], [10])]
+)
+def test_arrows_that_do_not_tell_one_row(
+    rows: int, arrows: list[int], expected: list[int], tmp_path: Path
+) -> None:
+    trace = Building()
+    for number in (1, 2):
+        trace.call("hipLaunchKernel", 10 * number, 10 * number + 5, correlation=number)
+    for _ in range(rows):
+        trace.kernel(40, 45)
+        trace.events[-1]["args"] = None
+    for number in arrows:
+        trace.events.append(
+            {"ph": "f", "cat": "ac2g", "name": "ac2g", "id": number, "pid": 0, "tid": 0, "ts": 40}
+        )
+    assert calls_of(trace.analysis(tmp_path).trace) == expected
+
+
 def test_several_processes_count_alike(tmp_path: Path) -> None:
     """Of a merged trace: equal correlations, told apart by External ids where these differ."""
     for externals, expected in (((7, 8), [10, 12]), ((7, 7), [-1, -1])):
