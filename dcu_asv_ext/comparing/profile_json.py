@@ -7,6 +7,7 @@ from typing import Any
 from ..trace import table_json
 from ..trace.finding import Finding
 from ..trace.model import Trace
+from .as_json import plain
 from .profile_choice import Choice
 from .profile_page import Page
 
@@ -67,7 +68,7 @@ def finding_json(one: Finding, trace: Trace) -> dict[str, Any]:
         "begin_ns": one.begin + trace.begin,
         "events": one.events,
         "device": None if one.device < 0 else one.device,
-        "data": dict(one.data),
+        "data": plain(one.data),
     }
 
 

@@ -105,7 +105,7 @@ class Page:
 def _names(properties: Any) -> dict[int, str]:
     """Index -> product name, as the trace's header has them."""
     return {
-        one["id"]: figures.printable(one["name"])
+        one["id"]: one["name"]
         for one in (properties if isinstance(properties, list) else ())
         if isinstance(one, dict) and isinstance(one.get("id"), int) and isinstance(one.get("name"), str)
     }

@@ -64,7 +64,9 @@ class TestText:
         assert places == sorted(places)
 
     def test_no_line_is_wider_than_the_terminal(self, run: Run, trace: str) -> None:
-        assert max(map(len, run(trace)[1].splitlines())) <= 100
+        out = run(trace)[1]
+        assert max(map(len, out.splitlines())) <= 100
+        assert "overlap" not in out, "of one stream there is nothing to say"
 
     def test_what_the_profiler_costs_is_not_known_of_a_file(self, run: Run, trace: str) -> None:
         assert (
@@ -88,7 +90,7 @@ class TestText:
 
     def test_kernels_alone(self, run: Run, trace: str) -> None:
         out = run(trace, "--kernels")[1]
-        assert "\nkernel" in out and "\noperator" not in out and "critical path" not in out
+        assert out.count("\nkernel ") == 1 and "\noperator" not in out and "critical path" not in out
 
     def test_a_row_for_each_shape(self, run: Run, tmp_path: Path) -> None:
         made = Building()
@@ -204,6 +206,18 @@ class TestSeveral:
         assert code == WRONG_USE
         assert "trace.json.gz: 4 profiled steps" in out and "bad.json is no Chrome trace" in err
 
+    def test_what_is_no_trace_outweighs_what_is_empty(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "bad.json").write_text("hello")
+        (tmp_path / "empty.json").write_text('{"traceEvents": []}')
+        assert run("bad.json", "empty.json")[0] == run("empty.json", "bad.json")[0] == WRONG_USE
+
+    def test_pages_of_equal_names_are_two(self, run: Run, tmp_path: Path) -> None:
+        for folder in ("one", "two", "pages"):
+            (tmp_path / folder).mkdir()
+        names = [str(written(hip(), tmp_path / folder / "t.json")) for folder in ("one", "two")]
+        assert run(*names, "--html", "pages")[0] == FINE
+        assert sorted(one.name for one in (tmp_path / "pages").iterdir()) == ["t-2.html", "t.html"]
+
     def test_a_folder_without_traces(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "log").mkdir()
         code, _, err = run("log/")
@@ -216,6 +230,15 @@ class TestSeveral:
         name = written(made, tmp_path / "two.json").name
         assert "device 0 (One), device 1 (Other), 2 streams" in " ".join(run(name)[1].split())
         assert [one["device"] for one in figures(run, name)["streams"]] == [0, 1]
+
+
+def test_what_runs_at_once_is_told(run: Run, tmp_path: Path) -> None:
+    made = Building()
+    made.launch(10, 20, 40, stream=0)
+    made.launch(15, 30, 60, stream=1)
+    made.copies("CopyHostToDevice", (20, 22), (30, 50), size=1 << 20, stream=2)
+    out = " ".join(run(written(made, tmp_path / "t.json").name)[1].split())
+    assert "two streams or more at once in 50 % of the busy time; 100 % of the time of copies" in out
 
 
 class TestBadInput:

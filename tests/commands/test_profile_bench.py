@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,10 @@ class Measuring:
     def __init__(self, folder: Path) -> None:
         made = hip()
         for step in range(4):
-            made.span(OWN_SPAN, 10 + 100 * step + 92, 10 + 100 * step + 97)
+            begin = 10 + 100 * step
+            made.span(OWN_SPAN, begin + 92, begin + 97)
+            made.call("hipDeviceSynchronize", begin + 93, begin + 96)
+        made.launch(500, 510, 530)  # after the profiled calls
         self.trace = written(made, folder / "raw.trace.json.gz")
         self.first: Path | None = None
         about = {"steps": 4, "overhead": 1.25, "missing": {}}
@@ -36,6 +40,8 @@ class Measuring:
 
     def profile(self, request: profiling.Request, tell: Any) -> Profiled:
         self.asked = request
+        if request.config is not None:
+            os.chdir(Path(request.config).parent)  # as asv does
         tell("Installing")
         return Profiled("gemm.matmul(1)", self.record, CODE, self.trace, self.first)
 
@@ -67,6 +73,24 @@ def test_idle_time_between_the_calls_is_the_harness_own(measuring: Measuring, ru
     assert found["overhead"] == 1.25
     assert found["idle_share"] == found["per_call"]["idle_share"] < found["totals"]["idle_share"]
     assert "within the calls" in run("gemm")[1]
+
+
+def test_only_the_profiled_calls_count(measuring: Measuring, run: Run) -> None:
+    (found,) = json.loads(run("gemm", "--json")[1])["profiles"]
+    assert found["totals"]["kernel_count"] == 12
+    assert found["per_call"]["kernel_count"] == 3
+
+
+def test_the_harness_own_waits_are_told_apart(measuring: Measuring, run: Run) -> None:
+    out = " ".join(run("gemm")[1].split())
+    assert "syncs 4 (1 a step): 4 in a copy that blocks; beside them 4 of the profiler's" in out
+
+
+def test_files_lie_where_the_user_is(measuring: Measuring, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    files = ("--trace", "t.json.gz", "--csv", "t.csv", "--html", "t.html")
+    assert run("gemm", "--config", "project/asv.conf.json", *files)[0] == FINE
+    assert all((tmp_path / name).is_file() for name in files[1::2])
 
 
 def test_options_reach_the_measurement(measuring: Measuring, run: Run) -> None:

@@ -67,6 +67,15 @@ class TestKept:
             found = json.loads(run(name, "--compare", before, after, "--json")[1])["changes"]
             assert [one["benchmark"] for one in found] == ["suite.step"], name
 
+    def test_parameters_are_chosen(self, made: Candidates, run: Run) -> None:
+        before, after = keep(
+            made,
+            [one for n in "48" for one in records((GEMM,), params={"n": n})],
+            [one for n in "48" for one in records((GEMM,), params={"n": n}, hours=1.0)],
+        )
+        found = json.loads(run("step(8)", "--compare", before, after, "--json")[1])["changes"]
+        assert [one["params"] for one in found] == [{"n": "8"}]
+
     def test_what_has_a_profile_on_one_side_alone_is_told(self, made: Candidates, run: Run) -> None:
         kernels = (GEMM, RELU)
         before, after = keep(
