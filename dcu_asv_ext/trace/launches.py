@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from . import kinds
 from .analysis import Analysis
-from .model import Ints, Trace
+from .model import Ints, Trace, named
 from .summary import blocking
 from .waits import CAUSES, HOST_LATE, Launches, Stretch
 
@@ -102,8 +102,8 @@ def _unfinished(trace: Trace, rows: Ints, waits: Bools) -> int:
     if len(trace.devices) > 1 or not len(rows):
         return 0  # nothing says which device was waited for
     calls = trace.calls
-    whole = np.array([kinds.sync_kind(name) == "device" for name in trace.names] or [False])
-    wait = np.flatnonzero(waits & (calls.kind == kinds.SYNC) & whole[calls.name])
+    whole = named(lambda name: kinds.sync_kind(name) == "device", trace.names, calls.name)
+    wait = np.flatnonzero(waits & (calls.kind == kinds.SYNC) & whole)
     submitted = calls.end[trace.device.call[rows]]
     order = np.argsort(submitted, kind="stable")
     last = np.maximum.accumulate(trace.device.end[rows][order])

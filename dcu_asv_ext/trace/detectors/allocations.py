@@ -9,6 +9,7 @@ import numpy as np
 from .. import kinds, units
 from ..analysis import Analysis
 from ..finding import Finding
+from ..grouping import grouped
 from ..model import Ints
 from ..waits import CAUSES, HOST_LATE
 from .scope import Scope, at, places, times_each
@@ -102,14 +103,14 @@ def _temporaries(scope: Scope) -> Iterator[Finding]:
     memory = scope.trace.memory
     lines = scope.analysis.sources.numbers(memory.thread[made], memory.start[made])
     step = scope.step_of(memory.start[made])
-    keys, place = np.unique(np.stack((lines, memory.bytes[made])), axis=1, return_inverse=True)
-    for number in range(keys.shape[1]):
-        mine = np.flatnonzero(place.ravel() == number)
+    for mine in grouped(memory.bytes[made], lines):
+        if len(mine) < MANY:
+            continue
         steps = len(np.unique(step[mine]))
         if len(mine) < MANY * steps:
             continue
-        source = scope.analysis.sources.texts(keys[:1, number])[0]
-        size = int(keys[1, number])
+        source = scope.analysis.sources.texts(lines[mine[:1]])[0]
+        size = int(memory.bytes[made[mine[0]]])
         start, end = memory.start[made[mine]], memory.start[freed[mine]]
         text = (
             f"{units.count(len(mine), 'temporary block')} of {units.size(size)} are allocated and freed again within"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .. import intervals, kinds, units
+from .. import kinds, units
 from ..analysis import Analysis
 from ..finding import Finding
 from ..model import Ints
@@ -14,7 +14,7 @@ from ..names import short_name
 from .scope import at, places
 
 KIND = "dominant kernel"
-#: Share of the time in which kernels run.
+#: Share of all kernels' time.
 DOMINANT = 0.5
 #: Among fewer different kernels one always takes much.
 LEAST_KERNELS = 4
@@ -30,17 +30,19 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
     times = np.bincount(place, weights=device.duration[kernels])
     mine = kernels[place == times.argmax()]
     spent = int(device.duration[mine].sum())
-    busy = intervals.length(*intervals.union(device.start[kernels], device.end[kernels]))
+    busy = int(times.sum())
     longest = (
         int(device.duration[mine].max()) if len(mine) > 1 else 0
     )  # a single launch may have been held up
+    if kinds.is_collective(analysis.trace.name(int(device.name[mine[0]]))):
+        return  # it runs for as long as it waits for the other processes
     if spent - longest <= DOMINANT * (busy - longest) or not scope.worth(spent):
         return
     name = short_name(analysis.trace.names[device.name[mine[0]]])
     lines = places(analysis.sources.of_operators(device.operator[mine]))
     operators = places([analysis.trace.name(row) for row in _operator_names(analysis, mine)])
     text = (
-        f"One of {len(names)} kernels takes {units.share(spent / busy)} of the time in which kernels run: {name},"
+        f"One of {len(names)} kernels takes {units.share(spent / busy)} of all kernels' time: {name},"
         f" {units.count(len(mine), 'launch') if len(mine) == 1 else f'{len(mine)} launches'},"
         f" {scope.part(spent)}{at(', '.join(lines[:3]))}. That is no fault in itself, and the trace does not tell how"
         " much faster it can be."

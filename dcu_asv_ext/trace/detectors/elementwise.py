@@ -36,7 +36,7 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
 
 def _gain(trace: Trace, chain: Chain) -> int:
     """ns of its rows, in the ratio of the bytes: such kernels run as fast as memory allows."""
-    return int(trace.device.duration[list(chain.rows)].sum() * chain.saved / chain.moved)
+    return int(int(trace.device.duration[list(chain.rows)].sum()) * chain.saved / chain.moved)
 
 
 def _finding(scope: Scope, chains: Sequence[Chain], gain: int) -> Finding:

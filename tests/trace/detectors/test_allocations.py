@@ -101,3 +101,17 @@ def test_few_small_and_kept_ones_are_fine(tmp_path: Path, count: int, size: int,
     program = Program()
     temporaries(program, count, size, kept)
     assert program.found(tmp_path, allocations.detect) == []
+
+
+def test_temporaries_of_one_size_among_thousands(tmp_path: Path) -> None:
+    """As a run with inputs of changing length makes them."""
+    program = Program()
+    with program.step():
+        program.run(100)
+        for size in [(1 << 20) + number for number in range(2000)] + [1 << 21] * 20:
+            program.memory(size, 1)
+            program.host(1)
+            program.memory(-size, 1)
+            program.host(1)
+    (one,) = program.found(tmp_path, detect)
+    assert one.kind == TEMPORARIES and one.events == 20 and one.data["bytes_each"] == 1 << 21

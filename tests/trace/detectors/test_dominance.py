@@ -38,3 +38,24 @@ def test_more_than_half_of_the_time(tmp_path: Path, names: str, more: int, said:
         assert one.kind == KIND and one.seconds == 0 and taken(one) == 700 and one.events == 7
         assert "kernel_a" in one.text and "70 %" in one.text and "no fault in itself" in one.text
         assert one.source == "net.py:2 forward" and one.data["operators"] == ["aten::conv2d", "aten::mm"]
+
+
+def test_the_share_is_that_of_all_kernels_also_where_they_overlap(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for stream in range(6):
+            program.run(1000, kernel="kernel_a", stream=stream)
+        for name in "bcd":
+            program.run(500, kernel=f"kernel_{name}", stream=ord(name))
+    (one,) = program.found(tmp_path, detect)
+    assert "80 % of all kernels' time" in one.text and one.share <= 1
+
+
+def test_a_collective_that_waits_for_others_is_none(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for name in "abcd":
+            program.run(100, kernel=f"kernel_{name}")
+        for _ in range(3):
+            program.run(2000, kernel="ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)")
+    assert program.found(tmp_path, detect) == []

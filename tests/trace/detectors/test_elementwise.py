@@ -235,3 +235,13 @@ FLOATS = (1000, 1000)
 )
 def test_traffic(name: str, shapes: str, types: str, expected: Traffic | None) -> None:
     assert traffic(name, shapes, types) == expected
+
+
+def test_long_runs_over_many_bytes_keep_their_sign(tmp_path: Path) -> None:
+    """Nanoseconds times bytes are more than 64 bits hold."""
+    program = Program()
+    with program.step():
+        for name in ("aten::exp", "aten::sin", "aten::tanh", "aten::abs"):
+            program.run(400_000, name, [[1 << 17, 1 << 17]])
+    (one,) = program.found(tmp_path, detect)
+    assert us(one) == pytest.approx(1_600_000 * 6 / 8)
