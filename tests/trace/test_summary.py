@@ -138,6 +138,25 @@ def test_rows_that_are_there_twice(tmp_path: Path) -> None:
     assert "device rows are in the trace more than once, 1 too many: each is counted" in totals["faults"]
 
 
+def test_rows_that_only_seem_to_be_there_twice(tmp_path: Path) -> None:
+    trace = Building()
+    trace.launch(10, 20, 30)
+    trace.launch(12, 20, 30)  # of another launch
+    trace.launch(14, 20, 31)
+    assert trace.analysis(tmp_path).totals["faults"] == []
+
+
+def test_lost_calls_are_not_those_that_nobody_can_tell_apart(tmp_path: Path) -> None:
+    trace = Building()
+    for number in range(2):
+        trace.call("hipLaunchKernel", 10 + number, 10.5 + number, thread=number, correlation=5)
+        trace.kernel(20 + number, 20.5 + number, correlation=5)
+    assert trace.analysis(tmp_path).totals["missing"] == {}
+    trace.kernel(30, 40, correlation=5)
+    missing = trace.analysis(tmp_path).totals["missing"]
+    assert missing == {"sync_count": "at least so many: 1 or more calls were lost"}
+
+
 def test_launches_whose_rows_were_lost(tmp_path: Path) -> None:
     trace = Building()
     trace.launch(10, 20, 30)
