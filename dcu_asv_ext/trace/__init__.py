@@ -13,16 +13,20 @@ _WHERE = {
     "TraceError": "errors",
     "findings": "ranking",
     "load": "loading",
+    "render_html": "report_html",
+    "render_svg": "picture_svg",
     "summarize": "summary",
     "totals": "summary",
 }
 
-__all__ = ["TraceError", "findings", "load", "summarize", "totals"]
+__all__ = ["TraceError", "findings", "load", "render_html", "render_svg", "summarize", "totals"]
 
 if TYPE_CHECKING:
     from .errors import TraceError
     from .loading import load
+    from .picture_svg import render_svg
     from .ranking import findings
+    from .report_html import render_html
     from .summary import summarize, totals
 
 __getattr__ = lazily(__name__, _WHERE)

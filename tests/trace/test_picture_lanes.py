@@ -38,6 +38,17 @@ def test_what_is_too_deep_is_told_and_not_drawn(tmp_path: Path) -> None:
     assert lane.levels == 12 and lane.hidden == 8 and len(lane.row) == 13
 
 
+def test_of_rows_that_begin_together_the_longest_is_outside(tmp_path: Path) -> None:
+    built = Building()
+    built.events.clear()
+    built.operator("aten::inside", 10, 20)
+    built.operator("aten::outside", 10, 50)
+    trace = built.analysis(tmp_path).trace
+    (lane,) = lanes(trace, everything)
+    names = [trace.names[one] for one in trace.operators.name[lane.row]]
+    assert list(zip(names, lane.level.tolist(), strict=True)) == [("aten::outside", 0), ("aten::inside", 1)]
+
+
 def test_threads_with_calls_come_first_and_streams_by_number(tmp_path: Path) -> None:
     built = Building()
     built.operator("aten::loader", 0, 10, thread=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -32,18 +33,16 @@ def test_names_cannot_leave_their_place(tmp_path: Path) -> None:
     found = drawn(built, tmp_path)
     titles = [title.text or "" for title in found.iter(f"{SVG}title")]
     assert not list(found.iter(f"{SVG}script"))
-    assert [title.rsplit(",", 1)[0] for title in titles if "90.0 us" in title] == [
-        "</title><script>x</script>",
-        "a\ufffdb\ufffd",
-        '"&<核',
-    ]
+    told = [title.rsplit(",", 1)[0] for title in titles if "90.0 us" in title]
+    assert told[::2] == ["</title><script>x</script>", '"&<核']
+    assert re.fullmatch("a[ \ufffd]b[ \ufffd]", told[1])
 
 
 def test_very_many_rows_are_few_boxes(tmp_path: Path) -> None:
     built = Building()
     for number in range(20_000):
         built.operator("aten::add", number, number + 1)
-    assert len(list(drawn(built, tmp_path).iter(f"{SVG}rect"))) < 1000
+    assert len(list(drawn(built, tmp_path).iter(f"{SVG}rect"))) < 1000  # of 20 000
 
 
 def test_a_trace_with_nothing_to_show_is_a_picture_too(tmp_path: Path) -> None:
