@@ -46,6 +46,12 @@ class Cached(dict[K, V], Generic[K, V]):
         return found
 
 
+def printable(value: Any) -> str:
+    """A name may hold anything: no terminal must obey it, no table break on it, no encoder fail."""
+    text = value if type(value) is str else str(value)
+    return text if text.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in text)
+
+
 class Columns:
     """Equally long columns of whole numbers, 8 bytes each."""
 

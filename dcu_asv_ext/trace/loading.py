@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Numbered
+from .columns import Numbered, printable
 from .errors import EmptyTrace, TraceError
 from .linking import link
 from .model import Calls, DeviceRows, Frames, Ints, MemoryRows, Operators, Spans, Trace
@@ -19,6 +20,7 @@ from .reading import EventReader
 from .rows import RowBuilder
 
 _STEP = "ProfilerStep#"
+_VERSION = re.compile(r"[\w.+-]{1,40}")
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
@@ -61,7 +63,7 @@ def _trace(reader: EventReader, builder: RowBuilder) -> Trace:
     )
     starts = [table.columns["start"] for table in tables]
     begin = min((min(start) for start in starts if start), default=0)
-    names = [one if type(one) is str else str(one) for one in builder.names.all]
+    names = [printable(one) for one in builder.names.all]
     device = builder.device.sorted(
         begin, correlation=builder.arrows.complete(builder.device.array("correlation"))
     )
@@ -76,7 +78,7 @@ def _trace(reader: EventReader, builder: RowBuilder) -> Trace:
         header=reader.header,
         names=names,
         lanes=builder.lanes.numbered.all,
-        threads=[builder.thread_names.get(one, f"thread {one[1]}") for one in builder.threads.all],
+        threads=[printable(builder.thread_names.get(one, f"thread {one[1]}")) for one in builder.threads.all],
         device=DeviceRows(**device, call=_unknown(device), operator=_unknown(device)),
         calls=Calls(**calls, operator=_unknown(calls)),
         operators=_operators(builder.operators.sorted(begin)),
@@ -121,12 +123,18 @@ def _flavour(header: dict[str, Any], called: list[str]) -> tuple[str, str]:
     """The runtime that wrote the device rows, and what says so. Builds for HIP call much of it "cuda"."""
     for key in ("hip_runtime_version", "roctracer_version", "rocprofiler-sdk_version", "hip_driver_version"):
         if key in header:
-            return "hip", f"{key} {header[key]}"
+            return "hip", _version(key, header[key])
     if any(name.startswith("hip") for name in called):
         return "hip", "names of its calls"
     for key in ("cuda_runtime_version", "cupti_version", "cuda_driver_version"):
         if key in header:
-            return "cuda", f"{key} {header[key]}"
+            return "cuda", _version(key, header[key])
     if any(name.startswith(("cuda", "cuLaunch")) for name in called):
         return "cuda", "names of its calls"
     return "unknown", "nothing in the file"
+
+
+def _version(key: str, told: Any) -> str:
+    """With its entry of the header, which may hold anything."""
+    version = str(told)
+    return f"{key} {version}" if _VERSION.fullmatch(version) else key

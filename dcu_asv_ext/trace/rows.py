@@ -12,7 +12,7 @@ import numpy as np
 
 from . import kinds
 from .arrows import Arrows
-from .columns import Cached, Columns, Numbered, nanoseconds, whole_numbers
+from .columns import Cached, Columns, Numbered, nanoseconds, printable, whole_numbers
 from .model import Ints, Lane
 from .reading import Event
 
@@ -33,7 +33,7 @@ class Lanes(dict[tuple[Any, Any], int]):
         device, stream = written
         queue = kinds.whole(stream)
         number = self[written] = self.numbered[
-            Lane(_device_number(device), str(stream) if queue is None else queue)
+            Lane(_device_number(device), printable(stream) if queue is None else queue)
         ]
         return number
 

@@ -16,7 +16,7 @@ from dcu_asv_ext.trace import TraceError, load, summarize
 from dcu_asv_ext.trace.decoding import decoded
 from dcu_asv_ext.trace.reading import EventReader
 
-from .building import Building
+from .building import MAIN, Building
 from .synthetic import Run
 from .writing import FORMS, write
 
@@ -306,3 +306,27 @@ def test_times_are_exact(tmp_path: Path) -> None:
     )
     trace = load(write(tmp_path / "trace.json", f"[{text}]"))
     assert (trace.device.start + trace.begin).tolist() == starts
+
+
+@pytest.mark.parametrize("letter", ["\x1b", "\x07", "\x9b", "\r", "\n", "\t", "\u202e", "\ud800", "\0"])
+def test_no_text_of_a_trace_can_command_a_terminal(tmp_path: Path, letter: str) -> None:
+    evil = f"a{letter}[31mb"
+    building = Building(hip_runtime_version=evil)
+    building.span(evil, 10, 50)
+    building.operator(f"aten::{evil}", 10, 20, **{"Input type": [evil]})
+    building.frame(f"x.py(1): {evil}", 10, 20)
+    building.call(f"hip{evil}Launch", 12, 14, correlation=1)
+    building.kernel(15, 30, stream=evil, correlation=1, grid=[evil], block=[1])  # type: ignore[arg-type]
+    building.events[-1]["name"] = evil
+    name = {"ph": "M", "name": "thread_name", "pid": 1, "tid": MAIN, "args": {"name": evil}}
+    building.events.append(name)
+    trace = building.analysis(tmp_path).trace
+    texts = [*trace.names, *trace.threads, *(str(lane.stream) for lane in trace.lanes), trace.runtime]
+    assert all(one.isprintable() for one in texts) and trace.runtime == "hip_runtime_version"
+    assert "a\ufffd[31mb" in trace.names and "a\ufffd[31mb" in trace.threads
+
+
+def test_what_a_header_calls_a_version_may_be_anything(tmp_path: Path) -> None:
+    assert Building(hip_runtime_version=60443483).analysis(tmp_path).trace.runtime.endswith(" 60443483")
+    for other in ({"token": "secret"}, "two words", "x" * 50):
+        assert Building(hip_runtime_version=other).analysis(tmp_path).trace.runtime == "hip_runtime_version"
