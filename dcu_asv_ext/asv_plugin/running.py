@@ -109,7 +109,8 @@ class Runs:
     def finish(self, ended: session.Session) -> None:
         """asv has saved all that a session measured."""
         ended.finish()
-        trace_keeping.after_session(ended, self._keep_traces, _tell)
+        mine = [one.evidence for one in self._known.values() if one.evidence is not None]
+        trace_keeping.after_session(ended, self._keep_traces, _tell, mine)
 
     def folder(self) -> Path:
         """A scratch folder of this asv run; removed at its end, and by the next run if it was killed."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..evidence import traces
@@ -52,35 +53,44 @@ def outdated(folder: Path, keep: int, spared: Path | None = None) -> list[Outdat
     return sorted(found, key=lambda one: one.evidence.name)
 
 
-def remove_outdated(found: list[Outdated], dry_run: bool = False) -> list[Outdated]:
+def remove_outdated(
+    found: Iterable[Outdated], dry_run: bool = False, mine: Collection[Path] = ()
+) -> list[Outdated]:
     """Those that were removed (would be, in a dry run), and those that stay because a run writes beside them or is to
-    be taken up. Raises OSError."""
+    be taken up. mine: evidence that this process itself holds. Raises OSError."""
     done = []
     for one in found:
-        lock = result_lock(one.evidence)
         try:
-            lock.acquire()
+            with nullcontext() if one.evidence in mine else _alone(one.evidence):
+                if marker_of(one.evidence).exists():
+                    done.append(replace(one, held="its session is not finished"))
+                    continue
+                if not dry_run:
+                    traces.remove(one.evidence)
+                done.append(one)
         except Held:
-            done.append(Outdated(one.evidence, one.bytes, "a run is writing it"))
-            continue
-        try:
-            if marker_of(one.evidence).exists():
-                done.append(Outdated(one.evidence, one.bytes, "its session is not finished"))
-                continue
-            if not dry_run:
-                traces.remove(one.evidence)
-            done.append(one)
-        finally:
-            lock.release()
+            done.append(replace(one, held="a run is writing it"))
     return done
 
 
-def after_session(session: Session, keep: int, tell: Callable[[str], None]) -> None:
+@contextmanager
+def _alone(evidence: Path) -> Iterator[None]:
+    lock = result_lock(evidence)
+    lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def after_session(
+    session: Session, keep: int, tell: Callable[[str], None], mine: Collection[Path] = ()
+) -> None:
     """A session that kept traces has ended: older commits' go. What cannot be removed is told, and stays."""
     if session.evidence is None or not any(_kept(record) for record in session.records.values()):
         return
     try:
-        done = remove_outdated(outdated(session.evidence.parent, keep, session.evidence))
+        done = remove_outdated(outdated(session.evidence.parent, keep, session.evidence), mine=mine)
     except OSError as fault:
         tell(f"traces of older commits could not be removed: {fault}")
         return

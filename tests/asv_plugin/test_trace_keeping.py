@@ -90,6 +90,19 @@ def test_a_session_that_is_under_way_or_to_be_taken_up_keeps_its_own(folder: Res
     assert left(folder) == [0, 1, 3]
 
 
+def test_a_run_removes_what_its_own_ended_sessions_kept(folder: ResultFolder) -> None:
+    """Its locks are held until it ends."""
+    first = folder.place(folder.commits[0], ".evidence.jsonl")
+    lock = result_lock(first)
+    lock.acquire()
+    said: list[str] = []
+    after_session(ended(folder, 3, {"trace": "x"}), 3, said.append)
+    assert left(folder) == [0, 1, 2, 3] and said == []
+    after_session(ended(folder, 3, {"trace": "x"}), 3, said.append, [first])
+    lock.release()
+    assert left(folder) == [1, 2, 3] and len(said) == 1
+
+
 def ended(folder: ResultFolder, commit: int, profile: dict[str, Any] | None) -> Session:
     made = Session("s", folder.commits[commit], ENV, "box", {})
     made.evidence = folder.place(folder.commits[commit], ".evidence.jsonl")
