@@ -18,6 +18,8 @@ from .syncing import reads_back
 from .waits import CAUSES, COPY, HOST_LATE, SCHEDULING, STREAM, SYNC, UNKNOWN, Gap
 
 _COLUMNS = ("device", "begin", "end", "cause", "before", "after", "call")
+#: ns. A row that starts so long after another device's row ended may have waited for it.
+SOON = 20_000
 _CODE = {cause: number for number, cause in enumerate(CAUSES)}
 Bools = npt.NDArray[np.bool_]
 
@@ -119,6 +121,7 @@ def _causes(
     reading = reads_back(trace)
     copied = (wait >= 0) & reading[np.maximum(wait, 0)]
     held_up = (event >= 0) | _held_up(trace, usual, before, after, begin, launch)
+    held_up |= _held_up_by_device(trace, before, after)
     cause = np.select(
         [late & copied, late & (wait >= 0), late, held_up],
         [_CODE[COPY], _CODE[SYNC], _CODE[HOST_LATE], _CODE[STREAM]],
@@ -190,6 +193,19 @@ def _held_up(trace: Trace, usual: int, before: Ints, after: Ints, begin: Ints, l
     ready = np.maximum(free[after], calls.start[launch] + usual)
     held_up: Bools = (device.lane[before] != device.lane[after]) & (ready + usual < begin)
     return held_up
+
+
+def _held_up_by_device(trace: Trace, before: Ints, after: Ints) -> Bools:
+    """Rows that began as soon as a row of another device ended late in the gap: a pipeline over devices."""
+    device = trace.device
+    if not len(after) or len(trace.devices) < 2:
+        return np.zeros(len(after), np.bool_)
+    mine = trace.on(trace.lanes[device.lane[after[0]]].device)
+    ends = np.sort(device.end[~mine])
+    at = np.searchsorted(ends, device.start[after], "right") - 1
+    last = ends[np.maximum(at, 0)]
+    found: Bools = (at >= 0) & (last > device.end[before] + SOON) & (device.start[after] - last <= SOON)
+    return found
 
 
 def _lanes_that_wait(trace: Trace, events: Ints) -> Ints:

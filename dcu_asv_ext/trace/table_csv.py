@@ -12,6 +12,8 @@ from .table_json import KERNEL_COLUMNS, OPERATOR_COLUMNS, table
 from .table_rows import Selection
 
 _OVERHEAD = "overhead"
+#: A spreadsheet takes a field that begins so for a formula; the apostrophe before it makes it text (OWASP).
+_FORMULA = ("=", "+", "-", "@")
 
 
 def operators(
@@ -42,6 +44,6 @@ def _written(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], overhead
 
 
 def _field(value: Any) -> Any:
-    if not isinstance(value, list):
-        return value
-    return "; ".join(one["kind"] if isinstance(one, dict) else one for one in value)
+    if isinstance(value, list):
+        value = "; ".join(one["kind"] if isinstance(one, dict) else one for one in value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -257,6 +257,28 @@ def test_devices_have_gaps_of_their_own(tmp_path: Path) -> None:
     assert [(gap.device, gap.begin, gap.end) for gap in gaps] == [(0, 20_000, 90_000), (1, 40_000, 60_000)]
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_device_that_waits_for_another_one(tmp_path: Path, traced: bool) -> None:
+    """A model over two devices, submitted far ahead; each works when the other has done its part."""
+    made = Building()
+    for number in range(4):
+        called, begin = 10.0 * number, 100 + 100.0 * number
+        if traced:
+            made.call("hipStreamWaitEvent", called, called + 1)
+        made.launch(called + 2, begin, begin + 95, device=number % 2)
+    gaps = gaps_of(made, tmp_path)
+    assert [gap.cause for gap in gaps] == [STREAM, STREAM]
+
+
+def test_rows_of_another_device_that_end_by_chance_are_no_cause(tmp_path: Path) -> None:
+    made = Building()
+    made.launch(0, 100, 200, device=0)
+    made.launch(6, 100, 203, device=1)
+    made.launch(12, 205, 300, device=0)
+    made.launch(18, 206, 300, device=1)
+    assert {gap.cause for gap in gaps_of(made, tmp_path)} == {SCHEDULING}
+
+
 def test_no_device_rows(tmp_path: Path) -> None:
     gaps = gaps_of(Building(), tmp_path)
     assert list(gaps) == []

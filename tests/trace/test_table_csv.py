@@ -78,3 +78,17 @@ def test_a_trace_without_operators_is_a_line_of_headings(tmp_path: Path) -> None
     made.frame("a.py(1): f", 0, 10)
     assert len(operators(made.analysis(tmp_path)).splitlines()) == 1
     assert len(kernels(made.analysis(tmp_path)).splitlines()) == 1
+
+
+def test_no_name_is_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    tabling = Tabling()
+    names = ("=1+1", "+1", "-1", "@SUM(A1)")
+    for number, name in enumerate(names):
+        begin = 10.0 + 100 * number
+        tabling.operator(name, begin, begin + 10, **{"Input Dims": []})
+        tabling.runs(name, begin + 1, begin + 5, begin + 9)
+    analysis = tabling.analysis(tmp_path)
+    for text in (operators(analysis), kernels(analysis)):
+        fields = [field for row in read(text) for field in row.values()]
+        assert {"'=1+1", "'+1", "'-1", "'@SUM(A1)"} <= set(fields)
+        assert not [one for one in fields if one.startswith(("=", "+", "-", "@"))]

@@ -69,6 +69,7 @@ def _between_queued(scope: Scope) -> Iterator[Finding]:
     if not scope.worth(idle, DISPATCH_SHARE):
         return
     device = scope.trace.device
+    in_graphs = float((device.call[gaps.before[queued]] == device.call[gaps.after[queued]]).mean())
     shorter = int(np.median(device.duration[gaps.after[queued]]))
     text = (
         f"Between kernels that were submitted in time the device takes {units.time(each)} each"
@@ -80,7 +81,8 @@ def _between_queued(scope: Scope) -> Iterator[Finding]:
         taken=idle,
         gain=idle,
         text=text,
-        next_step="Make fewer and longer kernels: fuse, or batch; a graph's launches are closer to each other.",
+        next_step="Make fewer and longer kernels: fuse, or batch"
+        + ("." if in_graphs > 0.5 else "; a graph's launches are closer to each other."),
         events=(gaps.begin[queued], gaps.end[queued]),
         device=int(gaps.device[queued[0]]),
         gap_seconds=each * 1e-9,

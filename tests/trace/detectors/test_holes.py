@@ -63,6 +63,19 @@ def test_distance_between_queued_kernels(tmp_path: Path) -> None:
             program.free[0] += 6  # the device takes so long to the next
     (one,) = program.found(tmp_path, detect)
     assert one.kind == DISPATCH and us(one) == 39 * 6 and "14.0 us" in one.text
+    assert "a graph's launches" in one.next_step
+
+
+def test_a_graph_is_not_told_to_become_one(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        program.call("hipGraphLaunch", program.now, program.now + 20, correlation=1)
+        for number in range(40):
+            begin = program.now + 30 + 20 * number
+            program.kernel(begin, begin + 14, correlation=1)
+        program.host(1000)
+    (one,) = program.found(tmp_path, detect)
+    assert one.kind == DISPATCH and "fuse" in one.next_step and "graph" not in one.next_step
 
 
 def test_long_kernels_hide_it(tmp_path: Path) -> None:
