@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -26,5 +27,7 @@ def number(record: Any, *path: str) -> float | None:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Truth values are none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """Truth values are none, and neither are integers that no float can hold."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max)

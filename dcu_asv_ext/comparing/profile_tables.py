@@ -66,8 +66,9 @@ def profiled(record: Mapping[str, Any]) -> Profiled | None:
     """What a measurement keeps of its profile; None where it has none, or none that can be read."""
     given = group_of(record, "profile")
     steps = given.get("steps")
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+    if not isinstance(steps, int) or not is_number(steps) or steps < 1:
         return None
+    faults = given.get("faults")
     figures = {
         str(name): float(value)
         for name, value in group_of(given, "per_call").items()
@@ -88,7 +89,7 @@ def profiled(record: Mapping[str, Any]) -> Profiled | None:
         figures,
         **tables,
         capped=frozenset(name for name, table in tables.items() if any(key.name == REST for key in table)),
-        faults=tuple(one for one in given.get("faults") or () if isinstance(one, str)),
+        faults=tuple(one for one in faults if isinstance(one, str)) if isinstance(faults, list) else (),
     )
 
 

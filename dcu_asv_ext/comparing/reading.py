@@ -11,7 +11,7 @@ from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
 from .disturbed import contended, side_notes, throttled
 from .facts import merged, record_facts
-from .fields import group_of, number
+from .fields import group_of, is_number, number
 from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
@@ -152,9 +152,15 @@ def is_sound(record: Record) -> bool:
     return (
         set(map(type, texts)) <= {str}
         and set(map(type, record["batch"].values())) <= {int}
-        and set(map(type, figures)) <= _NUMBERS
-        and all(isinstance(one, list) and set(map(type, one)) <= _NUMBERS for one in taken)
+        and _are_numbers(figures)
+        and all(isinstance(one, list) and _are_numbers(one) for one in taken)
     )
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Or None, each of them."""
+    kinds = set(map(type, values))
+    return kinds <= _NUMBERS and (int not in kinds or all(one is None or is_number(one) for one in values))
 
 
 def series_of(key: Key, param_names: Sequence[str] = (), kind: str = WORKLOAD) -> Series:

@@ -83,7 +83,8 @@ def _value(record: dict[str, Any], metric: Metric) -> Outcome:
 def figures_of(record: Mapping[str, Any], source: str) -> Mapping[str, Any]:
     """Metric -> figure, as a pass that takes no samples left them."""
     if source == PROFILE:
-        return (record.get("profile") or {}).get("per_call") or {}
+        found = (record.get("profile") or {}).get("per_call")
+        return found if isinstance(found, Mapping) else {}
     return record["memory" if source == "memory" else "correctness"]  # type: ignore[no-any-return]
 
 
