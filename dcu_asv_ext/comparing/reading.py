@@ -157,7 +157,7 @@ def is_sound(record: Record) -> bool:
     )
 
 
-def _are_numbers(values: Sequence[Any]) -> bool:
+def _are_numbers(values: Sequence[object]) -> bool:
     """Or None, each of them."""
     kinds = set(map(type, values))
     return kinds <= _NUMBERS and (int not in kinds or all(one is None or is_number(one) for one in values))

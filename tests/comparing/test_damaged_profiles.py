@@ -29,7 +29,12 @@ WHOLE = {
         syncs=[("device", "hipDeviceSynchronize", 1, 1e-4, "m.py:2 f")],
         gaps=[("the host was late", 3, 1e-5, "m.py:3 f")],
     ),
-    **{"seconds": [1e-3], "stacks": False, "first": False, "totals": {}, "varies": {}, "findings": []},
+    "seconds": [1e-3],
+    "stacks": False,
+    "first": False,
+    "totals": {},
+    "varies": {},
+    "findings": [],
     "trace": None,
 }
 
