@@ -66,7 +66,7 @@ def profiled(record: Mapping[str, Any]) -> Profiled | None:
     """What a measurement keeps of its profile; None where it has none, or none that can be read."""
     given = group_of(record, "profile")
     steps = given.get("steps")
-    if not isinstance(steps, int) or not is_number(steps) or steps < 1:
+    if not is_number(steps) or not isinstance(steps, int) or steps < 1:
         return None
     faults = given.get("faults")
     figures = {
