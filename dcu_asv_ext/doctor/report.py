@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..metrics import GROUPS, PROFILE
 from .check import OK
 
 _WIDTH = 100
-_COLUMN = 16
+_COLUMN = 22
 #: Checks that are told in full where they are fine.
 _SHOWN = ("device", "synchronise", "card-readings", "card-shared", "performance-level")
 
@@ -91,7 +92,7 @@ def _named(versions: Mapping[str, str]) -> str:
 
 
 def _metrics(rows: list[dict[str, Any]]) -> Iterator[str]:
-    for row in rows:
+    for row in _together(rows):
         if row["measured"]:
             text = "measured" + (f" {row['condition']}" if row["condition"] else "")
         elif row["measured"] is None:
@@ -99,6 +100,18 @@ def _metrics(rows: list[dict[str, Any]]) -> Iterator[str]:
         else:
             text = f"not measured, because {row['reason']}"
         yield from _row(row["name"], f"{text} ({row['label']})" if row["measured"] else text)
+
+
+def _together(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows, those of a profile as one where none is measured, all for one reason."""
+    profile = [row for row in rows if row["name"] in GROUPS[PROFILE]]
+    told = {(row["measured"], row["reason"]) for row in profile}
+    if len(told) != 1 or next(iter(told))[0]:
+        yield from rows
+        return
+    yield from (row for row in rows if row not in profile)
+    names = ", ".join(row["name"] for row in profile)
+    yield {**profile[0], "name": PROFILE, "reason": f"{profile[0]['reason']} ({names})"}
 
 
 def _checks(checks: list[dict[str, str]]) -> Iterator[str]:

@@ -22,7 +22,7 @@ _FROM_A_FOLDER = """
         document.addEventListener("DOMContentLoaded", function () {
           var told = document.createElement("p");
           told.setAttribute("role", "alert");
-          told.style.cssText = "position:fixed;z-index:2000;left:10%;right:10%;top:80px;padding:1em;background:#fff3cd;color:#333;border:1px solid #b58900";
+          told.style.cssText = "position:fixed;z-index:2000;left:10%;right:10%;bottom:10%;padding:1em;background:#fff3cd;color:#333;border:1px solid #b58900";
           told.textContent = "Browsers let no page that was opened from a folder read the data beside it. Run \\"asv preview\\", or \\"python3 -m http.server\\" in this folder, and open the address that it tells.";
           document.body.appendChild(told);
         });

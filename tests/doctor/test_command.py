@@ -15,6 +15,7 @@ from dcu_asv_ext.asv_plugin import locks
 from dcu_asv_ext.doctor.check import Check, Host
 from dcu_asv_ext.doctor.command import examine
 from dcu_asv_ext.doctor.report import render
+from dcu_asv_ext.metrics import GROUPS, PROFILE
 
 CONFIG = {
     "repo": ".",
@@ -73,7 +74,9 @@ def test_the_processor_is_told(project: Path) -> None:
         (folder / name).write_text(told + "\n")
     found = examine(where, project, probe=False)
     assert found["machine"]["host"]["governor"] == "powersave" and found["card"] is None
-    assert "processor       1 socket, 1 NUMA node, 2 threads a core, governor powersave" in render(found)
+    assert "processor             1 socket, 1 NUMA node, 2 threads a core, governor powersave" in render(
+        found
+    )
 
 
 def test_every_id_is_said_once(project: Path) -> None:
@@ -110,7 +113,7 @@ def test_the_probe_is_asked(project: Path) -> None:
     lines = "\n".join(json.dumps({"stage": stage, "content": told}) for stage, told in stages.items())
     found = examine(host(project), project, command=[sys.executable, "-c", f"print({lines!r})"])
     assert found["device"] == content and found["probe_failure"] is None
-    assert "device_time     not measured, because no events" in render(found)
+    assert "device_time           not measured, because no events" in render(found)
     broken = examine(host(project), project, command=[sys.executable, "-c", "raise SystemExit(9)"])
     assert troubles(broken)["device"] == "problem" and "exit code 9" in broken["probe_failure"]["why"]
     assert "synchronise" not in {one["id"] for one in broken["checks"]}, "one fault is told once"
@@ -154,3 +157,14 @@ def test_a_check_without_a_remedy_is_refused() -> None:
         Check("a", "b", "problem", "It is so.")
     with pytest.raises(ValueError):
         Check("a", "b", "fine", "It is so.")
+
+
+def test_what_a_profile_cannot_tell_for_one_reason_is_told_once(project: Path) -> None:
+    found = examine(host(project), project, probe=False)
+    for row in found["metrics"]:
+        if row["name"] in GROUPS[PROFILE]:
+            row |= {"measured": False, "reason": "nothing runs"}
+    lines = [line for line in render(found).splitlines() if "nothing runs" in line]
+    assert len(lines) == 1 and lines[0].startswith("  profile               not measured, because")
+    next(row for row in found["metrics"] if row["name"] == "idle_share")["reason"] = "another"
+    assert sum("nothing runs" in line for line in render(found).splitlines()) == len(GROUPS[PROFILE]) - 1
