@@ -16,7 +16,7 @@ from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
 
-NO_ENTRY = "asv's file does not have it: the run was stopped before asv saved"
+NO_ENTRY = "asv's file does not have it: the run was stopped before asv saved, or is still under way"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ def read_results(
     )
     if recorded is None and records:
         found.notes.append(
-            f"{commit[:8]} ({env}) has evidence and no result file of asv: its run was stopped"
+            f"{commit[:8]} ({env}) has evidence and no result file of asv: its run was stopped, "
+            "or is still under way"
         )
     if torn:
         found.notes.append(f"the evidence of {commit[:8]} ({env}) has lines that could not be read: {torn}")
