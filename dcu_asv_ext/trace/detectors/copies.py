@@ -115,7 +115,7 @@ def _of(scope: Scope, group: CopyGroup, kind: str) -> Iterator[Finding]:
     hidden = int(covered(kernels, device.start[rows], device.end[rows]).sum())
     exposed = group.nanoseconds - hidden
     waits = _waits(scope.analysis, rows)
-    cut = np.flatnonzero(np.isin(gaps.call, waits) & (scope.claims > 0))
+    cut = scope.cut_by(waits)
     idle = int(scope.claims[cut].sum())
     if not scope.worth(group.nanoseconds + idle):
         return

@@ -17,6 +17,7 @@ from ..launches import TOLERANCE
 from ..model import Ints, Trace
 from ..summary import blocking
 from ..syncing import copies_waited_for
+from ..waits import CAUSES, COPY, SYNC
 
 #: A finding takes at least this share of the profiled time ...
 LEAST_SHARE = 0.03
@@ -145,6 +146,13 @@ class Scope:
             mine = np.flatnonzero(gaps.device == device)
             claim[mine] = np.maximum(claim[mine] - covered(busy, gaps.begin[mine], gaps.end[mine]), 0)
         return claim
+
+    def cut_by(self, calls: Ints) -> Ints:
+        """Gaps that follow from the host's waiting in these calls. One before a copy that blocks is about the same
+        call, which came late, and had nothing to do with the wait."""
+        gaps = self.analysis.gaps
+        waited = np.isin(gaps.cause, [CAUSES.index(SYNC), CAUSES.index(COPY)])
+        return np.flatnonzero(np.isin(gaps.call, calls) & waited & (self.claims > 0))
 
     def _beside_own_calls(self, gaps: Gaps) -> Bools:
         """Mask of the gaps in which, or just before which, the harness or the profiler waited."""

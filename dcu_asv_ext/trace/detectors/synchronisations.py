@@ -62,7 +62,7 @@ def detect(analysis: Analysis) -> Iterable[Finding]:
 def _of(scope: Scope, group: SyncGroup, calls: Ints) -> Iterator[Finding]:
     gaps = scope.analysis.gaps
     calls = calls[scope.inside(scope.trace.calls.start[calls])]
-    cut = np.flatnonzero(np.isin(gaps.call, calls) & (scope.claims > 0))
+    cut = scope.cut_by(calls)
     idle = int(scope.claims[cut].sum())
     if not scope.worth(idle):
         return

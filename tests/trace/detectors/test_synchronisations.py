@@ -137,3 +137,17 @@ def test_silent_where_the_clocks_differ(tmp_path: Path) -> None:
         if event["cat"] == "kernel":
             event["ts"] -= 150
     assert program.found(tmp_path, detect) == []
+
+
+def test_the_time_before_a_copy_that_blocks_is_not_idle_because_of_it(tmp_path: Path) -> None:
+    program = Program()
+    with program.step():
+        for _ in range(5):
+            program.run(200)
+            program.host(250)
+            program.copy_in(10, size=4, name="Memcpy DtoH (Device -> Pageable)", operator="aten::item")
+            program.host(100)
+        program.run(200)
+    (one,) = program.found(tmp_path, detect)
+    # From the copy's end: 1 us until the host goes on, 5 of its operator, 100 of its own, 8 to the next kernel.
+    assert us(one) == 5 * (1 + 5 + 100 + 8)
