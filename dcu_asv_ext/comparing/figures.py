@@ -118,6 +118,15 @@ def ratio(value: float | None) -> str:
     return f"{value:.3g}"
 
 
+def exactly(before: float, after: float, unit: str) -> str:
+    """What stands for the interval of figures that never vary: `exact`; with the difference, `exact: -8 B`, where the
+    ratio would read as none."""
+    if before == after or not before or ratio(after / before) != ratio(1.0):
+        return "exact"
+    difference = after - before
+    return f"exact: {f'{difference:+,.0f} B' if unit == 'bytes' else change(difference, unit)}"
+
+
 def interval(low: float, high: float) -> str:
     """`[0.981, 1.042]`, or nothing where there is no interval; `[2.10, open]` where it has no upper end."""
     if math.isnan(low) or math.isnan(high) or math.isinf(low):

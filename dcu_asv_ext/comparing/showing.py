@@ -120,12 +120,12 @@ def advice(report: Report, everything: bool = False) -> View:
 
 
 def interval(line: Line) -> str:
-    """`[0.981, 1.042]`; `exact` where the metric does not vary; of a share's difference `[+1.1, +5.0]`."""
+    """`[0.981, 1.042]`; figures.exactly where the metric does not vary; of a share's difference `[+1.1, +5.0]`."""
     found = line.comparison
     if found is None:
         return ""
     if exact(line.row.series.exact, found):
-        return "exact"
+        return figures.exactly(found.before, found.after, line.row.series.unit)
     if found.points:
         return figures.interval_of_points(found.difference_low, found.difference_high)
     return figures.interval(found.ci_low, found.ci_high)

@@ -100,7 +100,9 @@ def levels(found: Figures | None) -> tuple[str, str]:
 def interval(found: Figures | None) -> str:
     if found is None or math.isnan(found.ratio):
         return ""
-    return "exact" if found.exact else figures.interval(found.ci_low, found.ci_high)
+    if found.exact and found.before is not None and found.after is not None:
+        return figures.exactly(found.before, found.after, found.unit)
+    return figures.interval(found.ci_low, found.ci_high)
 
 
 def ratio(found: Figures | None) -> str:

@@ -170,3 +170,15 @@ def test_an_infinite_ratio_leads_its_advice() -> None:
         row("worst", "not comparable", worst, corrected=worst),
     )
     assert shown(showing.advice(made)) == ["worst", "bad"]
+
+
+def test_an_exact_change_that_the_ratio_does_not_show_is_told_in_full() -> None:
+    def told(before: float, after: float, metric: str = "peak_allocated") -> str:
+        ratio = after / before
+        found = comparison(ratio, ratio, ratio, "improvement", before=before, after=after)
+        made = report(row("a", "improvement", found, metric=metric, exact=True))
+        return showing.interval(showing.verdicts(made).lines[0])
+
+    assert told(65544, 65536) == "exact: -8 B"
+    assert told(2.0**40, 2.0**40 + 4096) == "exact: +4,096 B"
+    assert told(65536, 65536) == told(65536, 32768) == "exact"
