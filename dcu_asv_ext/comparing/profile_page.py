@@ -6,14 +6,13 @@ import os
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..trace.analysis import Analysis
-from ..trace.digest import digest
 from ..trace.loading import load
 from ..trace.model import Trace
+from ..trace.profile_pass import idle
 from ..trace.steps import within_steps
 from ..trace.syncs import OWN_SPAN
 from . import figures
@@ -53,26 +52,15 @@ class Page:
         durations = trace.spans.duration[trace.steps]
         return statistics.median(durations.tolist()) * _NS if len(durations) else None
 
-    @cached_property
+    @property
     def calls(self) -> Mapping[str, Any] | None:
-        """What `trace.digest` tells of the profile pass of a measurement, where between two calls the harness waits;
-        None of any other trace."""
-        trace = self.analysis.trace
-        if OWN_SPAN not in trace.names or not self.steps:
-            return None
-        return digest(self.analysis, self.steps)
+        """See `Analysis.calls`."""
+        return self.analysis.calls
 
     @property
     def idle(self) -> tuple[float | None, dict[str, float]]:
-        """Share of the device's span in which nothing ran, and its seconds by cause; of a profile pass within its
-        calls alone."""
-        found: dict[str, float] = {}
-        if self.calls is None:
-            causes = self.analysis.gaps.time_by_cause()
-            return self.analysis.totals["idle_share"], {cause: time * _NS for cause, time in causes.items()}
-        for cause, _, seconds, _ in self.calls["gaps"]:
-            found[cause] = found.get(cause, 0.0) + seconds
-        return self.calls["per_call"].get("idle_share"), found
+        """See `trace.profile_pass.idle`."""
+        return idle(self.analysis)
 
     @property
     def nothing(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..trace.operators import operator_calls
 from . import figures
 from .profile_page import Page
 from .table import Style
@@ -92,7 +93,7 @@ def totals(page: Page, style: Style) -> Iterator[str]:
     else:
         lines.append(("device", f"not known: {page.analysis.totals['missing']['busy_time']}"))
         operators = page.analysis.operators
-        calls, own = sum(one.calls for one in operators), sum(one.self_cpu for one in operators)
+        calls, own = operator_calls(page.analysis), sum(one.self_cpu for one in operators)
         if calls:
             lines.append(
                 ("operators", f"{_each(page, calls)} calls, {_each(page, own * _NS, 'seconds')} of the host")

@@ -89,6 +89,13 @@ class Analysis:
         return operators(self)
 
     @cached_property
+    def calls(self) -> dict[str, Any] | None:
+        """Of a profile pass of a measurement what its calls alone do, as `digest` tells it; else None."""
+        from .profile_pass import calls
+
+        return calls(self)
+
+    @cached_property
     def scope(self) -> Scope:
         from .detectors.scope import Scope
 

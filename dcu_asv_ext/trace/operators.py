@@ -70,6 +70,11 @@ class OperatorRow:
         return self.cpu / self.outermost if self.outermost else None
 
 
+def operator_calls(analysis: Analysis) -> int:
+    """How many calls of torch operators the table is of."""
+    return sum(row.calls for row in analysis.operators)
+
+
 def operators(analysis: Analysis, by_shape: bool = False) -> Sequence[OperatorRow]:
     """By name, or by name and input shapes; the longest on the device first, then on the host.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 from . import units
 from .analysis import Analysis
 from .finding import Finding
+from .operators import operator_calls
 from .picture_names import printable
 from .picture_texts import Texts, fill
 from .picture_window import extent
+from .profile_pass import idle
 
 _NS = 1e9
 _OPEN_FINDINGS = 6
@@ -92,19 +95,32 @@ def _figures(analysis: Analysis, overhead: float | None, texts: Texts) -> list[s
             True,
         ),
     ]
-    if totals["idle_share"] is not None:
-        idle = totals["span"] - totals["busy_time"]
-        more = _more(texts, "idle_more", time=_seconds(idle), span=_seconds(totals["span"]))
-        found.append(figure("idle", units.share(totals["idle_share"]), more, True))
+    share, causes = idle(analysis)
+    if share is not None:
+        key = "idle_more" if analysis.calls is None else "idle_calls_more"
+        more = _more(texts, key, time=_seconds(sum(causes.values())), span=_seconds(totals["span"]))
+        found.append(figure("idle", units.share(share), more, True))
     found += _launches(analysis, figure, texts)
     if totals["streams"] > len(totals["devices"]) and totals["overlap_share"] is not None:
         more = _more(texts, "overlap_more", streams=totals["streams"])
         found.append(figure("overlap", units.share(totals["overlap_share"]), more, True))
     found += _copies(totals["copies"], figure, texts)
     if totals["sync_count"] is not None:
-        kinds = ", ".join(f"{kind} {grouped(count)}" for kind, count in totals["syncs"].items())
-        found.append(figure("syncs", grouped(totals["sync_count"]), kinds or texts["syncs_none"]))
+        found.append(_syncs(analysis, figure, texts))
     return found
+
+
+def _syncs(analysis: Analysis, figure: Any, texts: Texts) -> str:
+    """Those of the program; the profiler's and the harness's beside them."""
+    kinds, own = Counter[str](), 0
+    for one in analysis.syncs:
+        if one.own:
+            own += one.count
+        else:
+            kinds[one.kind] += one.count
+    told = ", ".join(f"{kind} {grouped(count)}" for kind, count in kinds.most_common())
+    more = fill(texts["syncs_own"], more=told or texts["syncs_none"], count=grouped(own))
+    return str(figure("syncs", grouped(sum(kinds.values())), more if own else told or texts["syncs_none"]))
 
 
 def _launches(analysis: Analysis, figure: Any, texts: Texts) -> list[str]:
@@ -139,7 +155,7 @@ def _copies(copies: dict[str, dict[str, Any]], figure: Any, texts: Texts) -> lis
 def _host_figures(analysis: Analysis, figure: Any, texts: Texts) -> list[str]:
     begin, end = extent(analysis.trace)
     return [
-        figure("operators_count", grouped(len(analysis.trace.operators)), texts["operators_more"]),
+        figure("operators_count", grouped(operator_calls(analysis)), texts["operators_more"]),
         figure("host_span", units.time(end - begin), texts["host_span_more"], True),
     ]
 

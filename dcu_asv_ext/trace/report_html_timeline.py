@@ -8,6 +8,7 @@ import numpy as np
 
 from . import units
 from .analysis import Analysis
+from .operators import operator_calls
 from .picture_texts import Texts, fill
 from .report_html_head import grouped, safe
 from .waits import CAUSES
@@ -54,7 +55,7 @@ def summary(analysis: Analysis, data: dict[str, Any], texts: Texts) -> list[str]
             fill(
                 texts["summary_host"],
                 threads=len({lane["group"] for lane in data["lanes"] if lane["kind"] != "stream"}),
-                operators=grouped(len(trace.operators)),
+                operators=grouped(operator_calls(analysis)),
                 calls=grouped(len(trace.calls)),
             )
         )

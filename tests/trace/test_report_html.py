@@ -167,3 +167,40 @@ def test_the_page_knows_the_roles_and_causes_of_the_data() -> None:
     for name, known in (("ROLES", (*ROLES, "gap", "finding")), ("CAUSES", CAUSES)):
         told = re.search(f"^const {name} = (.*);$", script, re.MULTILINE)
         assert told is not None and json.loads(told[1]) == list(known)
+
+
+def figure_of(page: str, key: str) -> tuple[str, str]:
+    """Value, and what stands below it."""
+    found = re.search(
+        rf'<dt>{ENGLISH[key]}</dt><dd class="value">(.*?)</dd><dd class="more">(.*?)</dd>', page
+    )
+    assert found is not None
+    return found[1], found[2]
+
+
+def test_what_the_harness_does_is_no_figure_of_the_calls(tmp_path: Path) -> None:
+    made = Building()
+    for number, begin in enumerate((10, 210)):
+        made.span(f"ProfilerStep#{number}", begin, begin + 100)
+        made.operator("aten::mm", begin + 1, begin + 6)
+        for called in (begin + 1, begin + 40):
+            made.launch(called, called + 4, called + 14)
+        made.call("hipStreamSynchronize", begin + 20, begin + 22)
+        made.span("dcu_asv_ext.wait", begin + 60, begin + 90)
+        made.call("hipDeviceSynchronize", begin + 61, begin + 80)
+    page = render_html(made.analysis(tmp_path), title="step")
+    assert figure_of(page, "syncs") == (
+        "2",
+        "stream 2; and 2 of the profiler&#x27;s or the harness&#x27;s own",
+    )
+    # A call's rows: 10 us, 29 us of nothing, 10 us. Between the two calls it is the harness that is late.
+    assert figure_of(page, "idle") == ("59 %", "58.0 us within the calls")
+
+
+def test_operators_are_counted_as_the_table_does(tmp_path: Path) -> None:
+    made = Building()
+    made.operator("aten::mm", 10, 60)
+    made.operator("ProfilerStep#0", 5, 70)
+    analysis = made.analysis(tmp_path)
+    calls = str(sum(one.calls for one in analysis.operators))
+    assert figure_of(render_html(analysis, title="step"), "operators_count")[0] == calls
