@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import intervals, kinds, units
+from .. import kinds, units
 from ..analysis import Analysis
 from ..finding import Finding
 from ..model import Ints
@@ -110,17 +110,14 @@ def _waits(analysis: Analysis, rows: Ints) -> Ints:
 def _of(scope: Scope, group: CopyGroup, kind: str) -> Iterator[Finding]:
     device, gaps = scope.trace.device, scope.analysis.gaps
     rows = np.array(group.rows)
-    computing = (device.kind == kinds.KERNEL) & scope.rows
-    kernels = intervals.union(device.start[computing], device.end[computing])
-    hidden = int(covered(kernels, device.start[rows], device.end[rows]).sum())
+    hidden = int(covered(scope.computing, device.start[rows], device.end[rows]).sum())
     exposed = group.nanoseconds - hidden
     waits = _waits(scope.analysis, rows)
     cut = scope.cut_by(waits)
     idle = int(scope.claims[cut].sum())
     if not scope.worth(group.nanoseconds + idle):
         return
-    busy = intervals.length(*kernels)
-    gain = min(exposed + idle, max(0, min(scope.total - busy, exposed + scope.slack)))
+    gain = min(exposed + idle, scope.not_computing, exposed + scope.slack)
     yield scope.finding(
         kind,
         taken=group.nanoseconds + idle,
@@ -143,6 +140,7 @@ def _of(scope: Scope, group: CopyGroup, kind: str) -> Iterator[Finding]:
         bytes=group.bytes,
         bandwidth=group.bandwidth,
         idle_seconds=idle * 1e-9,
+        exposed_seconds=exposed * 1e-9,
     )
 
 

@@ -13,11 +13,12 @@ from .. import intervals, units
 from ..analysis import Analysis
 from ..finding import Finding
 from ..gaps import Gaps
+from ..kinds import KERNEL
 from ..launches import TOLERANCE
 from ..model import Ints, Trace
 from ..summary import blocking
 from ..syncing import copies_waited_for
-from ..waits import CAUSES, COPY, SYNC
+from ..waits import CAUSES, COPY, HOST_LATE, SYNC
 
 #: A finding takes at least this share of the profiled time ...
 LEAST_SHARE = 0.03
@@ -94,6 +95,18 @@ class Scope:
         )
 
     @cached_property
+    def computing(self) -> Intervals:
+        """When kernels run that the steps submitted."""
+        device = self.trace.device
+        mine = (device.kind == KERNEL) & self.rows
+        return intervals.union(device.start[mine], device.end[mine])
+
+    @property
+    def not_computing(self) -> int:
+        """The most that can be gained without fewer or shorter kernels."""
+        return max(0, self.total - intervals.length(*self.computing))
+
+    @cached_property
     def waiting(self) -> int:
         """Time in which the host waited for the device."""
         calls = self.trace.calls
@@ -140,11 +153,24 @@ class Scope:
             between = self._step_of_row(gaps.before) != self._step_of_row(gaps.after)
             claim[between & (self._beside_own_calls(gaps) | ~self.rows[gaps.before])] = 0
             claim[between & np.isin(gaps.call, self.clock_waits) & (gaps.call >= 0)] = 0
-        for device in self.trace.devices if len(self.trace.devices) > 1 else ():
-            others = ~self.trace.on(device)
-            busy = intervals.union(self.trace.device.start[others], self.trace.device.end[others])
-            mine = np.flatnonzero(gaps.device == device)
-            claim[mine] = np.maximum(claim[mine] - covered(busy, gaps.begin[mine], gaps.end[mine]), 0)
+        return self._once(claim) if len(self.trace.devices) > 1 else claim
+
+    def _once(self, claim: Ints) -> Ints:
+        """Without the time in which another device worked; that in which all lie idle is claimed on one of them, of
+        which the host's part in it is known if it is of any."""
+        gaps, device = self.analysis.gaps, self.trace.device
+        by_host = np.isin(gaps.cause, [CAUSES.index(cause) for cause in (HOST_LATE, SYNC, COPY)])
+        claimed = np.zeros(len(gaps), np.bool_)
+        for of_host in (True, False):
+            for one in self.trace.devices:
+                others = ~self.trace.on(one)
+                taken = intervals.union(
+                    np.append(device.start[others], gaps.begin[claimed]),
+                    np.append(device.end[others], gaps.end[claimed]),
+                )
+                mine = np.flatnonzero((gaps.device == one) & (by_host == of_host))
+                claim[mine] = np.maximum(claim[mine] - covered(taken, gaps.begin[mine], gaps.end[mine]), 0)
+                claimed[mine] = claim[mine] > 0
         return claim
 
     def cut_by(self, calls: Ints) -> Ints:
