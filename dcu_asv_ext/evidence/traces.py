@@ -56,7 +56,7 @@ def kept(evidence: Path) -> list[KeptTrace]:
 def _kept(path: Path) -> KeptTrace:
     stem = path.name.removesuffix(ENDING)
     benchmark, _, index = stem.rpartition("-")
-    if benchmark and index.isdigit():
+    if benchmark and index.isdecimal():
         return KeptTrace(path, benchmark, int(index))
     return KeptTrace(path, stem, None)
 

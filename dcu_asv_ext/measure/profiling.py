@@ -1,22 +1,24 @@
-"""The profile pass: torch.profiler on steady calls, last of a measurement and never on a call that is timed."""
+"""The profile pass: torch.profiler on steady calls, last of a measurement and never on a call that is timed.
+
+What reads a trace is imported by who wants a profile: every measurement loads this module.
+"""
 
 from __future__ import annotations
 
 import statistics
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..devices.base import NotMeasured
 from ..devices.errors import DEVICE_ERROR
 from ..evidence import traces
 from ..metrics import GROUPS, PROFILE
-from ..trace import TraceError, load
-from ..trace.analysis import Analysis
-from ..trace.digest import digest
 from .passes import Run
 from .request import ProfileRequest
-from .tracing import Recording, record_trace
+
+if TYPE_CHECKING:
+    from .tracing import Recording
 
 #: Reason for what a measurement of nothing but a profile leaves out.
 _ONLY = "only the profile was asked for"
@@ -30,11 +32,13 @@ def profile(run: Run) -> None:
     """`profile` of the record, where a metric of it is wanted.
 
     A call that raises here has been measured without a profiler before: its fault makes the profile's figures missing
-    and is noted, and what was measured stays. A device error is that of the whole measurement, and so is every fault
-    where nothing but the profile was asked for.
+    and is noted, and what was measured stays; so it does where the trace stops its reader. A device error is that of
+    the whole measurement, and so is every fault where nothing but the profile was asked for.
     """
     if not is_wanted(run):
         return
+    from .tracing import UnreadTrace
+
     run.stage = "the profile pass"
     asked = run.options.profile or ProfileRequest()
     try:
@@ -46,9 +50,13 @@ def profile(run: Run) -> None:
         if asked.only or run.device.error_kind(fault) == DEVICE_ERROR:
             raise
         text = (str(fault).strip().splitlines() or [""])[0]
-        reason = f"the call raised under the profiler ({type(fault).__name__}: {text})"
+        if isinstance(fault, UnreadTrace):
+            reason = more = text
+        else:
+            reason = f"the call raised under the profiler ({type(fault).__name__}: {text})"
+            more = f"{reason}; it did not without it"
         _missing(run, reason)
-        run.record.notes.append(f"{reason}; it did not without it")
+        run.record.notes.append(more)
         return
     _tell_missing(run)
     for metric, (least, most) in run.record.profile["varies"].items():
@@ -98,8 +106,12 @@ def _missing(run: Run, reason: str) -> None:
 
 def _profiled(run: Run, asked: ProfileRequest, target: Path | None, first: bool = False) -> dict[str, Any]:
     """The record's part. target: where the trace is to lie besides, None: nowhere. Raises what the call raises."""
+    from .tracing import record_trace
+
     with _folder() as place:
-        made = Path(place) / (f"trace{traces.ENDING}" if target is None else target.name)
+        # The name of a benchmark may be too long for a file.
+        plain = target is not None and not target.name.endswith(".gz")
+        made = Path(place) / ("trace.json" if plain else f"trace{traces.ENDING}")
         steps = 1 if first or run.options.quick else None
         recording = record_trace(
             run.device,
@@ -132,19 +144,25 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _told(run: Run, recording: Recording, made: Path, stacks: bool, first: bool) -> dict[str, Any]:
+    from ..trace import TraceError, load
+    from ..trace.analysis import Analysis
+    from ..trace.digest import digest
+    from .tracing import reading
+
     overhead = None if first else _overhead(run, recording.seconds)
     try:
-        trace = load(made)
+        with reading():
+            steps = len(recording.seconds)
+            found = digest(Analysis(load(made), overhead), steps, recording.device_seen)
     except TraceError as fault:
         raise NotMeasured("torch's profiler recorded nothing that can be read") from fault
-    found = digest(Analysis(trace, overhead), len(recording.seconds), recording.device_seen)
     if not recording.device_seen and "kernel_count" in found["missing"]:
         reason = _no_rows(run)
         found["missing"] = {
             metric: reason if metric in GROUPS[PROFILE] else told for metric, told in found["missing"].items()
         }
     return {
-        "steps": len(recording.seconds),
+        "steps": steps,
         "seconds": recording.seconds,
         "overhead": overhead,
         "stacks": stacks,

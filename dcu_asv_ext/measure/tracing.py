@@ -32,6 +32,12 @@ MOST_STEPS = 20
 #: Seconds that the profiled calls may take, and bytes that their trace may have before it is compressed.
 BUDGET = 2.0
 MOST_BYTES = 48 << 20
+
+
+class UnreadTrace(Exception):
+    """What reads the trace failed, and not the call; the text says how."""
+
+
 _NOTHING = "torch's profiler recorded nothing"
 _FULL = "is the folder of temporary files full?"
 
@@ -130,7 +136,8 @@ def _rehearse(
             seconds = _step(device, call, reset, 0)
     size = _checked_size(raw)
     try:
-        seen = not first and len(load(raw).device) > 0
+        with reading():
+            seen = not first and len(load(raw).device) > 0
     except TraceError as fault:
         raise NotMeasured(
             f"{_NOTHING} that can be read ({str(fault).replace(str(raw), 'its trace')})"
@@ -273,9 +280,23 @@ def _checked_size(raw: Path) -> int:
     return size
 
 
+@contextmanager
+def reading() -> Iterator[None]:
+    """Raises UnreadTrace for a fault that is neither the file's nor the disk's, so that no call is blamed for it."""
+    try:
+        yield
+    except (TraceError, OSError):
+        raise
+    except Exception as fault:
+        raise UnreadTrace(
+            f"its trace could not be read ({type(fault).__name__}: {_first_line(fault)})"
+        ) from fault
+
+
 def _write(raw: Path, path: Path, lines: CallingLines | None) -> None:
     try:
-        clean(raw, path, short_path, None if lines is None else lines.tell)
+        with reading():
+            clean(raw, path, short_path, None if lines is None else lines.tell)
     except OSError as fault:
         raise NotMeasured(f"its trace could not be written ({fault.strerror or fault})") from fault
     except TraceError as fault:

@@ -51,6 +51,12 @@ def test_what_is_kept_is_listed_by_benchmark_and_combination(evidence: Path) -> 
     assert traces.size(evidence) == 9
 
 
+def test_a_number_that_no_combination_has_is_part_of_the_name(evidence: Path) -> None:
+    traces.folder_of(evidence).mkdir()
+    (traces.folder_of(evidence) / "suite.a-\u00b2.json.gz").write_text("")
+    assert [(one.benchmark, one.index) for one in traces.kept(evidence)] == [("suite.a-\u00b2", None)]
+
+
 def test_the_newest_takes_the_place_of_the_older(evidence: Path, made: Path) -> None:
     target = traces.trace_path(evidence, "suite.a", None)
     put(evidence, "suite.a")

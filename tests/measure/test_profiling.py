@@ -15,7 +15,7 @@ import pytest
 from dcu_asv_ext.devices import select
 from dcu_asv_ext.devices.base import NotMeasured
 from dcu_asv_ext.evidence import traces
-from dcu_asv_ext.measure import profiling, tracing
+from dcu_asv_ext.measure import tracing
 from dcu_asv_ext.measure.request import Options, ProfileRequest, Request
 from dcu_asv_ext.measure.session import measure
 from dcu_asv_ext.measure.spec import Samples
@@ -47,7 +47,7 @@ def record(function: Any, tmp_path: Path, setup: Any = inputs, **options: Any) -
 
 
 def test_without_a_metric_of_it_there_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profiling, "record_trace", None)
+    monkeypatch.setattr(tracing, "record_trace", None)
     told = record(work, tmp_path, metrics=("latency",))
     assert told["status"] == "ok" and "profile" not in told and "profile" not in told["spans"]
 
