@@ -41,20 +41,24 @@ def compare(options: argparse.Namespace, found: Inputs, output: Output) -> int:
 
 
 def _kept(options: argparse.Namespace, name: str | None) -> tuple[Profiles | None, str]:
-    """What the results hold, and why they hold nothing. Raises WrongUse."""
+    """What the results hold, and why they hold nothing; the latencies are those of `dcu-asv compare`, of the whole
+    suite. Raises WrongUse."""
     from ..asv_plugin.results import NoResults, Project, ResultsError
+    from ..comparing.deciding import report
     from ..comparing.profile_reading import compared_profiles
 
     before, after = options.compare
     machines, envs = ([] if one is None else [one] for one in (options.machine, options.env))
-    wanted = Wanted(before, after, machines, envs, history=False)
+    wanted = Wanted(before, after, machines, envs)
     try:
         chosen = from_project(Project.open(options.config), wanted)
     except (NoResults, NothingComparable) as fault:
         return None, str(fault)
     except ResultsError as fault:
         raise WrongUse(str(fault)) from fault
-    return compared_profiles(chosen.before, chosen.after, None if name is None else _matching(name)), ""
+    match = None if name is None else _matching(name)
+    rows = report(chosen.before, chosen.after, history=chosen.history).rows
+    return compared_profiles(chosen.before, chosen.after, match, rows), ""
 
 
 def _matching(name: str) -> Match:

@@ -9,7 +9,9 @@ from typing import Any
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from ..trace.kinds import api
+from .model import Row
 from .profile_explaining import explain
+from .profile_latency import latencies
 from .profile_model import (
     ADDED,
     COPY,
@@ -30,7 +32,7 @@ from .profile_model import (
     RowChange,
     RowSide,
 )
-from .profile_tables import REST, Profiled, RowKey, Table, latency_of, place, profiled, stem
+from .profile_tables import REST, Profiled, RowKey, Table, place, profiled, stem
 
 Record = Mapping[str, Any]
 
@@ -38,22 +40,33 @@ Record = Mapping[str, Any]
 UNSURE = 0.1
 #: A time must change by this share of a profiled call for its row to be told.
 LEAST = 0.002
+#: Factors of the profiler's cost that lie further apart than this were not the profiler's.
+WILD = 3.0
 
 
 class ProfilesDiffer(ValueError):
     """The two sides' profiles are not of the same thing; the text says what, in a sentence."""
 
 
-def compare_profiles(before: Sequence[Record], after: Sequence[Record]) -> ProfileChange:
+def compare_profiles(
+    before: Sequence[Record], after: Sequence[Record], row: Row | None = None
+) -> ProfileChange:
     """before, after: evidence records of one benchmark with one set of parameters, a record a round; at least one of
-    each side with a profile. Raises ProfilesDiffer where a side has none, or one is of first calls."""
+    each side with a profile. row: the latency's, of the comparison of the whole suite: its levels and its verdict are
+    told, else what these records alone say. Raises ProfilesDiffer where a side has none, or one is of first calls."""
     sides = [_read(records, name) for records, name in ((before, "before"), (after, "after"))]
     if sides[0][0].first != sides[1][0].first:
         raise ProfilesDiffer("one side's profiles are of the first call, the other's of steady calls")
-    old, new = (_side(records, found) for records, found in zip((before, after), sides, strict=True))
+    latency = latencies(before, after, row)
+    doubtful = _doubtful(one.overhead for side in sides for one in side)
+    old, new = (
+        _side(records, found, one, doubtful)
+        for records, found, one in zip((before, after), sides, latency.sides, strict=True)
+    )
     every = {name: _changes(name, *sides) for name in ("kernels", "copies", "syncs", "operators")}
-    verdict = _verdict(old.latency, new.latency)
     explanation, why_not = explain(old, new, every, *sides)
+    if latency.not_profiled:
+        explanation, why_not = None, latency.not_profiled
     least = LEAST * max(_length(old), _length(new))
     shown = {name: _shown(rows, least) for name, rows in every.items()}
     record = after[-1]
@@ -63,7 +76,7 @@ def compare_profiles(before: Sequence[Record], after: Sequence[Record]) -> Profi
         old,
         new,
         **shown,
-        verdict=verdict,
+        verdict=latency.verdict,
         explanation=explanation,
         why_not=why_not,
         notes=tuple(_notes([*sides[0], *sides[1]], old, new)),
@@ -78,15 +91,23 @@ def _read(records: Sequence[Record], name: str) -> list[Profiled]:
     return steady
 
 
-def _side(records: Sequence[Record], profiles: Sequence[Profiled]) -> ProfiledSide:
-    latency = [value for value in map(latency_of, records) if value is not None]
+def _doubtful(overheads: Iterable[float | None]) -> bool:
+    """Whether the factors that were measured cannot all be the profiler's cost."""
+    found = [one for one in overheads if one is not None]
+    return bool(found) and (min(found) < 1 or max(found) > WILD * min(found))
+
+
+def _side(
+    records: Sequence[Record], profiles: Sequence[Profiled], latency: Figure | None, doubtful: bool
+) -> ProfiledSide:
     names = dict.fromkeys(name for one in profiles for name in one.figures)
     return ProfiledSide(
         len(profiles),
         len(records),
         tuple(one.steps for one in profiles),
-        _median(one.overhead for one in profiles),
-        Figure(tuple(latency)) if latency else None,
+        None if doubtful else _median(one.overhead for one in profiles),
+        doubtful,
+        latency,
         _figure(one.busy for one in profiles),
         _figure(one.idle for one in profiles),
         {
@@ -114,15 +135,6 @@ def _length(side: ProfiledSide) -> float:
     if side.latency is not None:
         return side.latency.value
     return sum(one.value for one in (side.busy, side.idle) if one is not None)
-
-
-def _verdict(before: Figure | None, after: Figure | None) -> str:
-    if before is None or after is None:
-        return ""
-    from ..stats import compare
-
-    found: str = compare([[one] for one in before.rounds], [[one] for one in after.rounds]).verdict
-    return found
 
 
 def _notes(profiles: Sequence[Profiled], old: ProfiledSide, new: ProfiledSide) -> Iterable[str]:
@@ -329,7 +341,8 @@ def _row(
         # The host waits as long as the device has work: no figure of the wait itself.
         if verdict[0] and what != SYNC:
             words.append(verdict[0])
-            sure = sure and verdict[1]
+            # Of the same calls the host's time says more of the host than of the code.
+            sure = sure and verdict[1] and what != OPERATOR
     was = pair.before.name if pair.replaced and pair.before is not None else ""
     if key.name == REST:
         words = []

@@ -73,6 +73,7 @@ def _explanation(one: Explanation) -> dict[str, Any]:
         "change": one.change,
         "explained": one.explained,
         "unexplained": one.unexplained,
+        "shown": one.shown,
         "not_counted_idle": one.capped,
         "parts": [
             {

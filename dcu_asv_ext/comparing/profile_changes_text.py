@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ..stats.verdicts import INCONCLUSIVE, NO_CHANGE
 from . import figures
-from .profile_explaining import LATENCY, clipped
-from .profile_model import COPY, OPERATOR, SYNC, Figure, ProfileChange, ProfiledSide, RowChange, RowSide
+from .profile_explaining import CHANGED, LATENCY, clipped
+from .profile_model import (
+    COPY,
+    OPERATOR,
+    SYNC,
+    Explanation,
+    Figure,
+    Part,
+    ProfileChange,
+    ProfiledSide,
+    RowChange,
+    RowSide,
+)
 from .table import GAP, Style
 
 #: So many rows of a kind are shown, the others counted.
@@ -97,21 +109,12 @@ def _explanation(found: ProfileChange, style: Style) -> Iterator[str]:
     if told is None:
         yield from style.wrapped(f"Not explained: {found.why_not}.")
         return
-    whole = figures.change(told.change, "seconds")
-    of = "" if told.of == LATENCY else f" ({told.of}: there are no latency samples)"
-    yield f"Of {whole} a call{of}:"
-    lines = [
-        (figures.part(part.seconds, told.change, "seconds"), part.text + ("" if part.sure else " (not sure)"))
-        for part in told.parts
-    ]
-    if len(lines) > _PARTS and not style.everything:
-        rest = sum(part.seconds for part in told.parts[_PARTS:])
-        more = f"{figures.count(len(lines) - _PARTS, 'more part')} together (--all)"
-        lines[_PARTS:] = [(figures.part(rest, told.change, "seconds"), more)]
-    lines.append((figures.part(told.unexplained, told.change, "seconds"), "unexplained"))
-    width = max(len(text) for text, _ in lines)
-    for seconds, text in lines:
-        yield from style.wrapped(figures.printable(text), f"  {seconds:>{width}}{GAP}")
+    undecided = told.of == LATENCY and found.verdict not in CHANGED
+    if undecided or not told.shown:
+        yield from style.wrapped(_unexplained(found.verdict if undecided else "", told))
+        yield from _parts([part for part in told.parts if not part.rest], style)
+    else:
+        yield from _sum(told, style)
     if told.capped:
         idle = figures.part(told.capped, told.change, "seconds")
         yield from style.wrapped(
@@ -120,6 +123,54 @@ def _explanation(found: ProfileChange, style: Style) -> Iterator[str]:
         )
     for note in told.notes:
         yield from style.wrapped(f"{note[:1].upper()}{note[1:]}.")
+
+
+def _unexplained(verdict: str, told: Explanation) -> str:
+    """verdict: of a latency of which no change is known, else "": it changed, and the profiles do not show it."""
+    change, profiled = (figures.change(one, "seconds") for one in (told.change, told.explained))
+    unlike = f"what they time changed by {profiled} a call, the {told.of} by {change}."
+    if verdict == NO_CHANGE:
+        return "The latency shows no change, so there is none to explain."
+    if verdict == INCONCLUSIVE:
+        known = f"Whether the latency changed is not known ({change}, inconclusive), so nothing explains it."
+        return known if told.shown else f"{known} The profiles do not show this change: {unlike}"
+    if verdict:
+        return f"The latencies are not held against each other ({verdict}), so there is no change to explain."
+    return f"The profiles do not show this change: {unlike}"
+
+
+def _parts(parts: Sequence[Part], style: Style) -> Iterator[str]:
+    """What changed, each by itself: no sum."""
+    if not parts:
+        return
+    yield "What changed in the profiles, of a call:"
+    shown = parts if style.everything else parts[:_PARTS]
+    lines = [(figures.change(part.seconds, "seconds"), _told(part)) for part in shown]
+    width = max(len(seconds) for seconds, _ in lines)
+    for seconds, text in lines:
+        yield from style.wrapped(figures.printable(text), f"  {seconds:>{width}}{GAP}")
+    if len(shown) < len(parts):
+        yield f"  and {len(parts) - len(shown)} more (--all)"
+
+
+def _sum(told: Explanation, style: Style) -> Iterator[str]:
+    """Parts that make up the change, to the digit that it is told to."""
+    whole = figures.change(told.change, "seconds")
+    of = "" if told.of == LATENCY else f" ({told.of}: there are no latency samples)"
+    yield f"Of {whole} a call{of}:"
+    lines = [(figures.part(part.seconds, told.change, "seconds"), _told(part)) for part in told.parts]
+    if len(lines) > _PARTS and not style.everything:
+        rest = sum(part.seconds for part in told.parts[_PARTS:])
+        more = f"{figures.count(len(lines) - _PARTS, 'more part')} together (--all)"
+        lines[_PARTS:] = [(figures.part(rest, told.change, "seconds"), more)]
+    lines.append((figures.part(told.unexplained, told.change, "seconds"), "unexplained"))
+    width = max(len(text) for text, _ in lines)
+    for seconds, text in lines:
+        yield from style.wrapped(figures.printable(text), f"  {seconds:>{width}}{GAP}")
+
+
+def _told(part: Part) -> str:
+    return part.text if part.sure else f"{part.text} (not sure)"
 
 
 def _rows(name: str, rows: Sequence[RowChange], style: Style) -> Iterator[str]:

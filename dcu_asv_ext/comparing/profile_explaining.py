@@ -33,7 +33,7 @@ from .profile_tables import Profiled
 
 #: Parts smaller than this share of the change are told together.
 _SMALL = 0.02
-#: In one line: so many parts, which leave at most this share of the change open.
+#: In one line: so many parts. Parts that leave more than this share of the change open do not explain it.
 _IN_LINE, _MOST_OPEN = 3, 0.5
 #: Idle time that goes beyond the latency by more than this share is not sure.
 _OVERSHOOT = 0.1
@@ -42,6 +42,8 @@ _NOTHING = 1e-10
 _NAME = 60
 
 LATENCY, PROFILED_CALL = "latency", "the profiled call"
+#: Verdicts on a latency that there is something to explain of.
+CHANGED = frozenset({REGRESSION, IMPROVEMENT})
 
 
 def explain(
@@ -88,9 +90,7 @@ def _of_host(
     change = _latency(before, after)
     if change is None:
         return None, "there are no latency samples, and no rows of a device"
-    parts = [
-        Part(row.seconds, _text(row), OPERATOR, row.sure, row.source) for row in operators if row.seconds
-    ]
+    parts = list(_of_rows(operators, OPERATOR, "operators", change))
     notes = ["there are no rows of a device: the parts are the host's own time in each operator"]
     return _finished(change, LATENCY, parts, 0.0, [*notes, *_overheads(before, after)]), ""
 
@@ -125,7 +125,9 @@ def _overheads(before: ProfiledSide, after: ProfiledSide) -> Iterator[str]:
         for one, name in ((before, "before"), (after, "after"))
         if one.overhead is not None
     ]
-    if told:
+    if before.doubtful or after.doubtful:
+        yield "profiled times carry the profiler's cost, which could not be determined (the machine was busy)"
+    elif told:
         yield f"profiled times carry the profiler's cost: a profiled call takes {', '.join(told)} of its latency"
     else:
         yield "profiled times carry the profiler's cost, which is not known here"
@@ -136,20 +138,37 @@ def _overheads(before: ProfiledSide, after: ProfiledSide) -> Iterator[str]:
 
 def _of_device(rows: Mapping[str, Sequence[RowChange]], busy: float, change: float) -> Iterator[Part]:
     """Kernels and copies that changed each by itself, then what is left of the device's busy time."""
-    told = 0.0
     for name, what in (("kernels", KERNEL), ("copies", COPY)):
-        others = 0.0
-        for row in rows[name]:
-            told += row.seconds
-            if row.words and abs(row.seconds) >= _SMALL * abs(change):
-                yield Part(row.seconds, _text(row), what, row.sure, row.source)
-            else:
-                others += row.seconds
-        if others:
-            yield Part(others, f"the other {name} together", what, sure=False)
-    rest = _unless_nothing(busy - told)
+        yield from _of_rows(rows[name], what, name, change)
+    rest = _unless_nothing(busy - sum(row.seconds for name in ("kernels", "copies") for row in rows[name]))
     if rest:
-        yield Part(rest, "fills, rows that were not kept, and streams at work at once", OTHER, sure=False)
+        text = "fills, rows that were not kept, and streams at work at once"
+        yield Part(rest, text, OTHER, sure=False, rest=True)
+
+
+def _of_rows(rows: Sequence[RowChange], what: str, name: str, change: float) -> Iterator[Part]:
+    """What changed each by itself, the others together."""
+    others = 0.0
+    for row in rows:
+        if row.words and row.seconds and abs(row.seconds) >= _SMALL * abs(change):
+            yield Part(row.seconds, _text(row), what, _sure(row), row.source)
+        else:
+            others += row.seconds
+    if others:
+        yield Part(others, f"the other {name} together", what, sure=False, rest=True)
+
+
+def _sure(row: RowChange) -> bool:
+    """Whether the row's time surely changed. What was counted tells it where the time goes the same way; several
+    profiles' times must lie apart besides."""
+    if not row.sure or row.before is None or row.after is None:
+        return row.sure
+    before, after = row.before.seconds, row.after.seconds
+    if row.seconds * row.count < 0 or before is None or after is None:
+        return False
+    if min(len(before.rounds), len(after.rounds)) > 1:
+        return SLOWER in row.words or FASTER in row.words or _apart(before, after)
+    return row.words != (REPLACED,)
 
 
 def _by_cause(olds: Sequence[Profiled], news: Sequence[Profiled], idle: float, sure: bool) -> Iterator[Part]:
@@ -167,7 +186,7 @@ def _by_cause(olds: Sequence[Profiled], news: Sequence[Profiled], idle: float, s
             at = f", {source}" if source else ""
             yield Part(seconds, f"the device idle, {cause}{at}", IDLE, _apart(old, new), source)
     if _unless_nothing(left):
-        yield Part(left, "the device idle, for other causes", IDLE, sure=False)
+        yield Part(left, "the device idle, for other causes", IDLE, sure=False, rest=True)
 
 
 def _causes(one: Profiled) -> dict[str, dict[str, float]]:
@@ -210,18 +229,16 @@ def _idle_text(idle: float, syncs: Sequence[RowChange]) -> str:
 def _finished(
     change: float, of: str, parts: Iterable[Part], capped: float, notes: Sequence[str]
 ) -> Explanation:
-    """Small parts of a kind are told together."""
+    """Small parts are told together."""
     large = list(parts)
     kept = [part for part in large if abs(part.seconds) >= _SMALL * abs(change)]
     small = sum(part.seconds for part in large) - sum(part.seconds for part in kept)
     if _unless_nothing(small):
-        kept.append(Part(small, "small parts together", OTHER, sure=False))
-    kept.sort(key=lambda part: (-abs(part.seconds), part.text))
+        kept.append(Part(small, "small parts together", OTHER, sure=False, rest=True))
+    kept.sort(key=lambda part: (not part.sure, -abs(part.seconds), part.text))
     unexplained = _unless_nothing(change - sum(part.seconds for part in kept))
-    if unexplained * change < 0 and abs(unexplained) > _MOST_OPEN * abs(change):
-        shown = figures.change(change - unexplained, "seconds")
-        notes = [f"the profiled calls changed by {shown}, so they do not show this change", *notes]
-    return Explanation(change, of, tuple(kept), unexplained, capped, tuple(notes))
+    shown = abs(unexplained) <= _MOST_OPEN * abs(change)
+    return Explanation(change, of, tuple(kept), unexplained, capped, tuple(notes), shown)
 
 
 # ---- words
@@ -274,12 +291,11 @@ def _each(side: RowSide | None) -> str:
     return figures.quantity(side.seconds.value / side.count.value, "seconds")
 
 
-def why(found: ProfileChange, verdict: str | None = None) -> str:
+def why(found: ProfileChange) -> str:
     """One line for beside a changed latency; "" unless it is sure: the latency did change, the traces are whole, what
-    is named was counted exactly or lies beyond the spread of several profiles, and explains half of the change.
-    verdict: what is known of the latency, where that is more than these rounds say."""
+    is named was counted exactly or lies beyond the spread of several profiles, and explains half of the change."""
     told = found.explanation
-    if told is None or told.of != LATENCY or (verdict or found.verdict) not in (REGRESSION, IMPROVEMENT):
+    if told is None or told.of != LATENCY or found.verdict not in CHANGED:
         return ""
     if found.before.faults or found.after.faults or not told.change:
         return ""

@@ -19,13 +19,15 @@ IDLE, OTHER = "idle", "other"
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a call, from each profile of a side."""
+    """One figure of a call, from each profile of a side. told: what stands for all of them, where it is not their
+    median."""
 
     rounds: tuple[float, ...]
+    told: float | None = None
 
     @property
     def value(self) -> float:
-        return statistics.median(self.rounds)
+        return statistics.median(self.rounds) if self.told is None else self.told
 
     @property
     def low(self) -> float:
@@ -88,8 +90,9 @@ def _count(side: RowSide | None) -> float:
 @dataclass(frozen=True)
 class ProfiledSide:
     """profiles: how many were read, of `rounds` measurements. steps: profiled calls in each. overhead: how many times
-    as long a profiled call takes as one that is not (the median), None where it is not known. latency: seconds a
-    call, a figure for each round; None where there are no samples. busy, idle: of a call, on the device; None where
+    as long a profiled call takes as one that is not (the median), None where it is not known; doubtful: it was
+    measured, and cannot be true. latency: seconds a call, a figure for each round; None where there are no samples.
+    busy, idle: of a call, on the device; None where
     the profiles have no rows of one. figures: metric -> figure of a call. capped: short rows are in a rest.
     faults: what is wrong with the traces."""
 
@@ -97,6 +100,7 @@ class ProfiledSide:
     rounds: int
     steps: tuple[int, ...]
     overhead: float | None = None
+    doubtful: bool = False
     latency: Figure | None = None
     busy: Figure | None = None
     idle: Figure | None = None
@@ -106,21 +110,25 @@ class ProfiledSide:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a change, in seconds a call. what: KERNEL, COPY, IDLE, OTHER, or OPERATOR where the host did it."""
+    """A part of a change, in seconds a call. what: KERNEL, COPY, IDLE, OTHER, or OPERATOR where the host did it.
+    rest: many small things together, of which none is named."""
 
     seconds: float
     text: str
     what: str
     sure: bool = True
     source: str = ""
+    rest: bool = False
 
 
 @dataclass(frozen=True)
 class Explanation:
     """change: seconds that a call became longer by. of: "latency", or "the profiled call" where there are no samples.
 
-    parts: largest first; with `unexplained` they add up to `change`. capped: seconds of idle time that the profiled
-    calls gained (or lost) beyond what the latency has room for, which are no part of it. notes: what limits it.
+    parts: the sure ones first, of each the largest first; with `unexplained` they add up to `change`. shown: the
+    parts together have its sign, and differ from it by half of it at most. capped: seconds of idle time that the
+    profiled calls gained (or lost) beyond what the latency has room for, which are no part of it. notes: what limits
+    it.
     """
 
     change: float
@@ -129,6 +137,7 @@ class Explanation:
     unexplained: float
     capped: float = 0.0
     notes: tuple[str, ...] = ()
+    shown: bool = True
 
     @property
     def explained(self) -> float:

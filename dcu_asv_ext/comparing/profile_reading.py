@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..metrics import METRICS
-from .model import EVIDENCE, OK, Key, ResultSet
+from .model import EVIDENCE, OK, Key, ResultSet, Row
 from .profile_changes import ProfilesDiffer, Record, compare_profiles
 from .profile_model import ProfileChange
 from .profile_tables import profiled
@@ -26,22 +26,32 @@ class Profiles:
 
 
 def compared_profiles(
-    before: Sequence[ResultSet], after: Sequence[ResultSet], match: Callable[[Key], bool] | None = None
+    before: Sequence[ResultSet],
+    after: Sequence[ResultSet],
+    match: Callable[[Key], bool] | None = None,
+    rows: Sequence[Row] = (),
 ) -> Profiles:
-    """Of every benchmark and parameters that both sides measured, and that `match` wants (any of its metrics)."""
-    sides = [_together(one) for one in (before, after)]
+    """Of every benchmark and parameters that both sides measured, and that `match` wants (any of its metrics); of
+    several environments the first in which both did. rows: of the comparison of these sides, whose latencies and
+    verdicts are told."""
+    told = {(row.key, row.env): row for row in rows if row.key.metric == "latency"}
+    several = len(before) > 1 or len(after) > 1
+    sides = [_by_env(one, several) for one in (before, after)]
     changes: list[ProfileChange] = []
     left_out: dict[str, str] = {}
     for place in dict.fromkeys([*sides[0], *sides[1]]):
         if match is not None and not any(match(Key(place[0], metric, place[1])) for metric in METRICS):
             continue
         name = place[0] + (f"({', '.join(place[1])})" if place[1] else "")
-        old, new = (side.get(place, []) for side in sides)
-        if not old or not new:
-            left_out[name] = f"it was measured {'after' if not old else 'before'} the change alone"
+        olds, news = (side.get(place, {}) for side in sides)
+        env = next((env for env in olds if env in news), None)
+        if env is None:
+            left_out[name] = f"it was measured {'after' if not olds else 'before'} the change alone"
             continue
         try:
-            changes.append(compare_profiles(old, new))
+            key = Key(place[0], "latency", place[1])
+            row = told.get((key, env)) or told.get((key, ""))
+            changes.append(compare_profiles(olds[env], news[env], row))
         except ProfilesDiffer as fault:
             left_out[name] = str(fault)
     return Profiles(changes, left_out)
@@ -70,14 +80,16 @@ def _used(found: ResultSet, place: Place) -> set[tuple[str, int]]:
     return {(one.session, one.number) for one in side.rounds}
 
 
-def _together(sets: Sequence[ResultSet]) -> dict[Place, list[Record]]:
-    """Of several environments the first that measured it."""
-    found: dict[Place, list[Record]] = {}
+def _by_env(sets: Sequence[ResultSet], several: bool) -> dict[Place, dict[str, list[Record]]]:
+    """The measurements by environment; one on each side goes with the other whatever their names."""
+    found: dict[Place, dict[str, list[Record]]] = {}
     for one in sets:
         for record in one.records:
             place = (record["benchmark"], tuple(record["params"].values()))
-            if place not in found:
-                found[place] = profiled_records(one, place)
+            envs = found.setdefault(place, {})
+            env = one.env if several else ""
+            if env not in envs:
+                envs[env] = profiled_records(one, place)
     return found
 
 

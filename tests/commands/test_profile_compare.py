@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from dcu_asv_ext import cli
 from dcu_asv_ext.commands import profile_bench
+from dcu_asv_ext.comparing.profile_changes import compare_profiles
 from dcu_asv_ext.daily.profiling import Profiled
 from dcu_asv_ext.evidence.record import Measurement
 from dcu_asv_ext.exit_codes import BENCHMARK_FAILED, FINE, NOTHING_COMPARABLE, WRONG_USE
@@ -39,6 +41,10 @@ def records(kernels: tuple[Kernel, ...] | None, name: str = "suite.step", **more
     return found
 
 
+def side(found: list[Measurement], place: int) -> list[Measurement]:
+    return [one for one in found if one.benchmark == f"suite.f{place}"]
+
+
 def keep(made: Candidates, before: list[Measurement], after: list[Measurement]) -> tuple[str, str]:
     made.keep(made.base, before)
     made.keep(made.candidate, after)
@@ -55,6 +61,48 @@ class TestKept:
         (change,) = json.loads(out)["changes"]
         assert code == FINE
         assert [(row["name"], row["changes"]) for row in change["kernels"]] == [("new_kernel", ["added"])]
+
+    def test_latencies_and_verdicts_are_those_of_compare(
+        self, made: Candidates, run: Run, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A noisy benchmark looks changed alone, and does not in its suite."""
+        changes = (1.0, 1.0, 1.0, 1.1, 0.8)
+        before, after = (
+            [
+                one
+                for place, change in enumerate(changes)
+                for one in records(
+                    (GEMM,),
+                    f"suite.f{place}",
+                    spread=0.06,
+                    seed=10 * place + (100 if side else 0),
+                    latency=0.01 * (change if side else 1.0),
+                    hours=float(side),
+                )
+            ]
+            for side in (0, 1)
+        )
+        names = keep(made, before, after)
+        told = json.loads(run("--compare", *names, "--json")[1])["changes"]
+        cli.main(["compare", *names, "--json"])
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        assert {
+            one["benchmark"]: (
+                one["latency_verdict"],
+                one["before"]["latency"]["value"],
+                one["after"]["latency"]["value"],
+            )
+            for one in told
+        } == {
+            row["benchmark"]: (row["verdict"], row["before"], row["after"])
+            for row in rows
+            if row["metric"] == "latency"
+        }
+        alone = [
+            compare_profiles([one.to_dict() for one in old], [one.to_dict() for one in new]).verdict
+            for old, new in ((side(before, at), side(after, at)) for at in range(len(changes)))
+        ]
+        assert alone != [one["latency_verdict"] for one in told]
 
     def test_a_benchmark_is_chosen(self, made: Candidates, run: Run) -> None:
         kernels = (GEMM, RELU)

@@ -75,9 +75,46 @@ def test_many_rows_are_counted() -> None:
     after = profile((GEMM, *((f"k{number}", "1", 1, 1e-4) for number in range(20))))
     found = compare_profiles(thrice(profile((GEMM,))), thrice(after))
     assert "  and 8 more (--all)" in render(found, STYLE)
-    many = compare_profiles(thrice(profile((GEMM,))), thrice(after, 5e-3))
+    many = compare_profiles(thrice(profile((GEMM,))), thrice(after, 5.9e-3))
     assert "+1.20 ms  12 more parts together (--all)" in render(many, STYLE)
     assert "more (--all)" not in render(found, Style(120, ASCII, everything=True))
+
+
+def test_a_change_that_the_profiles_do_not_show() -> None:
+    after = profile((GEMM, RELU, NEW), other=1e-3)
+    told = render(compare_profiles(thrice(profile(), 6e-3), thrice(after, 5e-3)), STYLE)
+    assert (
+        "The profiles do not show this change: what they time changed by +1.95 ms a call, the latency by -1.00 ms.\n"
+        "What changed in the profiles, of a call:\n"
+        "  +950 us  new kernel new, called 4 times\n"
+        "Profiled times"
+    ) in told
+    assert "unexplained" not in told and "fills" not in told and "Of -1.00 ms" not in told
+
+
+def test_a_latency_that_is_not_decided_is_not_explained() -> None:
+    slower = profile((("gemm", "64x1", 2, 3.6e-3), RELU, NEW))
+    one, other = measured([profile()]), measured([slower], 5.6e-3)
+    told = render(compare_profiles(one, other), STYLE)
+    assert (
+        "Whether the latency changed is not known (+1.60 ms, inconclusive), so nothing explains it.\n"
+        "What changed in the profiles, of a call:\n"
+        "  +950 us  new kernel new, called 4 times\n"
+        "  +600 us  kernel gemm slower: 1.80 ms each, was 1.50 ms (not sure)\n"
+    ) in told
+    assert "unexplained" not in told
+    against = render(compare_profiles(other, measured([profile()], 7e-3)), Style(240, ASCII))
+    assert "The profiles do not show this change: what they time changed by -1.55 ms a call" in against
+
+
+def test_a_latency_without_a_change_has_nothing_to_explain() -> None:
+    told = render(compare_profiles(thrice(profile()), thrice(profile((GEMM, RELU, NEW)))), STYLE)
+    assert "The latency shows no change, so there is none to explain.\nWhat changed" in told
+
+
+def test_a_cost_of_the_profiler_that_cannot_be_true_is_not_told() -> None:
+    told = render(compare_profiles(thrice(profile(overhead=0.74)), thrice(profile())), STYLE)
+    assert "x0.74" not in told and "x1.3" not in told and "could not be determined" in told
 
 
 def test_what_cannot_be_explained_says_why() -> None:

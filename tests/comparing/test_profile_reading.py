@@ -122,4 +122,32 @@ class TestExplainedRow:
         assert (row.verdict, row.explanation) == ("regression", "")
 
 
+def test_profiles_of_another_change_are_not_the_reason_on_the_page_either() -> None:
+    after = measured([None] * 3, 6.0e-3)
+    other = thrice(profile((GEMM, RELU, NEW)), 5.0e-3, session="later")
+    sets = (
+        [side(thrice(profile()))],
+        [read([*after, *other], {LATENCY: recorded([x for one in after for x in one["times"]["latency"]])})],
+    )
+    (change,) = compared_profiles(*sets, rows=report(*sets).rows).changes
+    assert change.explanation is None and change.verdict == "regression"
+    assert change.why_not == (
+        "the latency of the measurements that were profiled changed by +1.00 ms, that of those compared by +2.00 ms"
+    )
+
+
+def test_of_several_environments_one_that_both_sides_have() -> None:
+    def named(found: ResultSet, env: str) -> ResultSet:
+        found.env = env
+        return found
+
+    before = [named(side(thrice(profile())), "old"), named(side(thrice(profile())), "both")]
+    after = [named(side(thrice(profile((GEMM, RELU, NEW)), 5e-3), "b"), "both"), named(side([], "b"), "old")]
+    rows = report(before, after).rows
+    (change,) = compared_profiles(before, after, rows=rows).changes
+    (row,) = (row for row in rows if row.key.metric == "latency" and row.env == "both")
+    assert row.comparison is not None and change.before.latency is not None
+    assert (change.verdict, change.before.latency.value) == (row.verdict, row.comparison.before)
+
+
 LATENCY_OF = FAMILY, "latency", PARAMS
