@@ -78,9 +78,18 @@ def _clean(event: Event, short: Callable[[str], str]) -> None:
     if isinstance(name, str):
         event["name"] = shortened(name, short)
     if isinstance(args, dict):
-        for key, value in args.items():
-            if isinstance(value, str):
-                args[key] = shortened(value, short)
+        event["args"] = _all_shortened(args, short)
+
+
+def _all_shortened(value: Any, short: Callable[[str], str]) -> Any:
+    """Every text in it: an operator's concrete inputs are a list, and a file that it opens is one of them."""
+    if isinstance(value, str):
+        return shortened(value, short)
+    if isinstance(value, list):
+        return [_all_shortened(one, short) for one in value]
+    if isinstance(value, dict):
+        return {name: _all_shortened(one, short) for name, one in value.items()}
+    return value
 
 
 def _unnamed(kind: Any, args: dict[str, Any]) -> None:

@@ -26,7 +26,8 @@ EVENTS: list[dict[str, Any]] = [
     {"ph": "X", "cat": "python_function", "pid": 7, "tid": 7, "ts": 2, "dur": 3,
      "name": "/home/alice/env/lib/python3.11/site-packages/torch/nn/functional.py(9): relu"},
     {"ph": "X", "cat": "cpu_op", "name": "triton_poi", "pid": 7, "tid": 7, "ts": 2, "dur": 1,
-     "args": {"kernel_file": "/tmp/torchinductor_alice/ab/cd.py", "Input Dims": [[1, 2]], "stack": "a/b < c"}},
+     "args": {"kernel_file": "/tmp/torchinductor_alice/ab/cd.py", "Input Dims": [[1, 2]], "stack": "a/b < c",
+              "Concrete Inputs": ["", ["/home/alice/data/x.bin"], "1"], "more": {"at": ["/tmp/alice/cache/y.so"]}}},
     {"ph": "X", "cat": "kernel", "name": "void at::native::vectorized<(a / b)>(int)", "pid": 0, "tid": 3, "ts": 9,
      "dur": 4, "args": {"device": 0, "stream": 3, "correlation": 5}},
 ]  # fmt: skip
@@ -80,7 +81,9 @@ def test_names_of_code_threads_and_streams_stay(tmp_path: Path) -> None:
         "thread 8 (pt_autograd_0)",
         "stream 3 ",
     ]
-    assert events[7]["args"] == {"kernel_file": "short/cd.py", "Input Dims": [[1, 2]], "stack": "a/b < c"}
+    args = events[7]["args"]
+    assert (args["Concrete Inputs"], args["more"]) == (["", ["short/x.bin"], "1"], {"at": ["short/y.so"]})
+    assert (args["kernel_file"], args["Input Dims"], args["stack"]) == ("short/cd.py", [[1, 2]], "a/b < c")
     assert events[8] == EVENTS[8]
 
 
