@@ -13,6 +13,7 @@ from ..stats.verdicts import (
     NOT_COMPARABLE,
     POINTS,
     REGRESSION,
+    SAME_POINTS,
     VERDICTS,
     Comparison,
 )
@@ -292,7 +293,8 @@ def rule(report: Report) -> str:
         sources.append(f"{same:,} exact, where any change counts")
     shares = sum(row.comparison.points for row in compared if row.comparison is not None)
     if shares:
-        sources.append(f"{shares:,} of shares, where {100 * POINTS:g} points do")
+        within = f"none is claimed within {100 * SAME_POINTS:g}"
+        sources.append(f"{shares:,} of shares, where {100 * POINTS:g} points do, and {within}")
     return f"{text} Rows: {', '.join(sources)}." if sources else text
 
 

@@ -55,7 +55,16 @@ def compare_points(
 def _judged(moved: float, p: float, found: Errors, direction: str, told: str) -> tuple[str, str]:
     if abs(moved) > POINTS and p <= 2 * CHANGE_LEVEL:
         verdict = REGRESSION if (moved > 0) == (direction == "lower") else IMPROVEMENT
-        return verdict, f"it moved by {told}, surely by more than {100 * POINTS:g}"
+        interval = _interval(moved, found.half(CHANGE_LEVEL))
+        return verdict, f"it moved by {told}: the 95 % interval, {interval}, lies beyond {100 * POINTS:g}"
     if found.tail(SAME_POINTS - abs(moved), 1.0) <= SAME_LEVEL:
-        return NO_CHANGE, f"it moved by {told}, surely by less than {100 * SAME_POINTS:g}"
+        interval = _interval(moved, found.half(SAME_LEVEL))
+        return (
+            NO_CHANGE,
+            f"it moved by {told}: the 90 % interval, {interval}, lies within {100 * SAME_POINTS:g}",
+        )
     return INCONCLUSIVE, f"it moved by {told}, within the spread of the rounds"
+
+
+def _interval(moved: float, half: float) -> str:
+    return f"{100 * (moved - half):+.1f} to {100 * (moved + half):+.1f}"

@@ -63,6 +63,17 @@ class TestComparison:
         found = share([0.10, 0.30, 0.20], [0.15, 0.38, 0.22])
         assert found.verdict == INCONCLUSIVE and found.rounds_needed and "within the spread" in found.reason
 
+    def test_the_reason_has_the_interval_that_decided(self) -> None:
+        """No change is the 90 % interval's word, which is narrower than the 95 % that is shown beside it."""
+        found = share([0.200, 0.215, 0.185], [0.214, 0.235, 0.193])
+        assert found.verdict == NO_CHANGE and found.difference_high > SAME_POINTS
+        assert found.reason == "it moved by +1.4 points: the 90 % interval, -1.9 to +4.7, lies within 5"
+        found = share([0.10, 0.11, 0.09], [0.30, 0.31, 0.29])
+        low, high = 100 * found.difference_low, 100 * found.difference_high
+        assert found.reason == (
+            f"it moved by +20.0 points: the 95 % interval, {low:+.1f} to {high:+.1f}, lies beyond 2"
+        )
+
     def test_one_round_a_side_has_no_spread(self) -> None:
         found = share([0.05], [0.60])
         assert (found.verdict, found.rounds_needed) == (INCONCLUSIVE, 2)
