@@ -12,6 +12,17 @@ from .model import Ints, Table, Trace
 Bools = npt.NDArray[np.bool_]
 
 
+def outermost(start: Ints, end: Ints) -> Bools:
+    """Of spans that are named as steps those that are: the code in a step may mark steps of its own, which would
+    share the step's work among both."""
+    found = np.zeros(len(start), np.bool_)
+    last = None
+    for at in np.lexsort((-end, start)).tolist():
+        if last is None or start[at] >= last or end[at] > last:
+            found[at], last = True, end[at]
+    return found
+
+
 def within_steps(trace: Trace) -> Trace:
     """The trace without what lies outside of every step: work between the calls, the profiler's own at its ends.
 
