@@ -11,10 +11,6 @@ from .summary import blocking
 
 Bools = npt.NDArray[np.bool_]
 
-#: Operators that hand a value to the host, whether or not the tracer shows the copy in them.
-_READ_BACK = frozenset(
-    {"aten::item", "aten::_local_scalar_dense", "aten::to", "aten::_to_copy", "aten::copy_"}
-)
 #: What torch's engine puts around the operators of a backward pass.
 _AROUND = ("autograd::", "torch::autograd::")
 
@@ -57,16 +53,15 @@ def copies_waited_for(trace: Trace) -> Bools:
 
 
 def reads_back(trace: Trace) -> Bools:
-    """Mask of the blocking calls that wait for a copy, or for a value that the host asked for."""
+    """Mask of the blocking calls that wait for a copy: they copy, or follow a copying call in their operator."""
     calls = trace.calls
     waits = blocking(calls, trace.names)
     found: Bools = waits & (calls.kind == kinds.COPY_CALL)
     syncs = np.flatnonzero(waits & (calls.kind == kinds.SYNC) & (calls.operator >= 0))
     if len(syncs):
         operator = calls.operator[syncs]
-        named = np.array([name in _READ_BACK for name in trace.names])
         copies = np.flatnonzero((calls.kind == kinds.COPY_CALL) & (calls.operator >= 0))
         first = np.full(len(trace.operators), np.iinfo(np.int64).max)
         np.minimum.at(first, calls.operator[copies], calls.start[copies])
-        found[syncs] = named[trace.operators.name[operator]] | (first[operator] < calls.start[syncs])
+        found[syncs] = first[operator] < calls.start[syncs]
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 #: Why nothing ran on a device for a while.
 HOST_LATE = "host late"  # the next row was submitted only after the device had run dry
 SYNC = "at a synchronisation"  # the host waited for the device, and submitted the next row after that
-COPY = "waiting on a copy"  # the host waited for a copy (a blocking one, or `.item()`), and then went on
+COPY = "waiting on a copy"  # the host waited for a copy (one that blocks, or one before), and then went on
 STREAM = (
     "waiting on another stream"  # the next row was submitted in time, and held up by work of another stream
 )

@@ -148,14 +148,14 @@ def test_the_same_without_an_operator_around_both(tmp_path: Path) -> None:
     assert [gap.cause for gap in gaps_of(made, tmp_path)] == [SCHEDULING, SYNC]
 
 
-def test_an_item_whose_copy_is_not_in_the_trace(tmp_path: Path) -> None:
+def test_an_item_that_copies_nothing_is_a_synchronisation(tmp_path: Path) -> None:
     made = Building()
     made.launch(0, 10, 40)
     made.operator("aten::item", 5, 52)
     made.operator("aten::_local_scalar_dense", 6, 50)
     made.call("hipStreamSynchronize", 7, 45)
     made.launch(70, 80, 90)
-    assert [gap.cause for gap in gaps_of(made, tmp_path)] == [COPY]
+    assert [gap.cause for gap in gaps_of(made, tmp_path)] == [SYNC]
 
 
 def streams(made: Building, waits: bool) -> Building:

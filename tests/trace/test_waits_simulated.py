@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dcu_asv_ext.trace.waits import CAUSES, COPY, HOST_LATE, STREAM, UNKNOWN
+from dcu_asv_ext.trace.waits import CAUSES, HOST_LATE, STREAM, SYNC, UNKNOWN
 from tests.simulated_device.scripts import last_line
 
 pytest.importorskip("torch")
@@ -39,7 +39,7 @@ def test_gaps(form: str) -> None:
     # A busy machine may hold up the device, or the host where it hurries.
     assert late.most_common(1)[0][0] == lines["submits_late"]
     assert STREAM in {gap["cause"] for gap in gaps}
-    read = Counter(gap["source"] for gap in gaps if gap["cause"] == COPY)
+    read = Counter(gap["source"] for gap in gaps if gap["cause"] == SYNC)
     assert read[lines["reads_a_value"]] in range(1, told["steps"] + 1)
 
 
