@@ -182,3 +182,10 @@ def test_an_exact_change_that_the_ratio_does_not_show_is_told_in_full() -> None:
     assert told(65544, 65536) == "exact: -8 B"
     assert told(2.0**40, 2.0**40 + 4096) == "exact: +4,096 B"
     assert told(65536, 65536) == told(65536, 32768) == "exact"
+
+
+def test_the_rule_of_shares_says_both_bounds() -> None:
+    nan = math.nan
+    found = comparison(nan, nan, nan, "no change", difference_low=-0.03, difference_high=0.04)
+    told = showing.rule(report(row("idle", "no change", found, metric="idle_share")))
+    assert told.endswith("1 of shares, where 2 points do, and none is claimed within 5.")
