@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from .columns import Columns, Numbered, nanoseconds, whole_numbers
-from .model import Ints
+from .columns import Columns, Numbered, microseconds, whole_numbers
+from .model import Floats, Ints
 from .reading import Event
 
 
@@ -17,41 +18,39 @@ class Arrows:
 
     def __init__(self) -> None:
         self._tracks: Numbered[tuple[Any, Any]] = Numbered()
-        self._bare = Columns("row", "track", "time")
-        self._ends = Columns("track", "time", "id")
-        self._told = False
+        self._ends = Columns(("time",), ("track", "id"))
+        self._told = self._bare = False
 
-    def add_rows(self, first: int, rows: list[Event], start: Ints, correlation: Ints) -> None:
-        """Device rows, numbered from `first` on."""
-        bare = np.flatnonzero(correlation < 0)
-        self._told = self._told or len(bare) < len(rows)
-        tracks = [self._tracks[rows[one]["pid"], rows[one]["tid"]] for one in bare.tolist()]
-        self._bare.extend(first + bare, tracks, start[bare])
+    def tracks(self, rows: list[Event], correlation: array[int]) -> list[int]:
+        """Where the arrows to device rows end, if one of these rows does not tell its correlation."""
+        if min(correlation) >= 0:
+            self._told = True
+            return [-1] * len(rows)
+        self._bare = True
+        return [self._tracks[row["pid"], row["tid"]] for row in rows]
 
     def add(self, rows: list[Event]) -> None:
-        if self._told and not len(self._bare):
+        if self._told and not self._bare:
             return
         rows = [row for row in rows if row["ph"] == "f"]
         self._ends.extend(
+            microseconds([row["ts"] for row in rows]),
             [self._tracks[row["pid"], row["tid"]] for row in rows],
-            nanoseconds([row["ts"] for row in rows]),
             whole_numbers([row["id"] for row in rows]),
         )
 
-    def complete(self, correlation: Ints) -> Ints:
+    def complete(self, correlation: Ints, tracks: Ints, starts: Floats) -> Ints:
         """The device rows' correlations, also where an arrow ends at the beginning of a row, and of no other."""
-        if not len(self._bare) or not len(self._ends):
+        bare = np.flatnonzero(correlation < 0)
+        if not len(bare) or not len(self._ends):
             return correlation
-        rows, tracks, times = (self._bare.columns[name].tolist() for name in ("row", "track", "time"))
-        places = list(zip(tracks, times, strict=True))
-        ends: dict[tuple[int, int], int] = {}
-        for track, time, number in zip(*self._ends.columns.values(), strict=True):
-            known = ends.setdefault((track, time), number)
-            if known != number:
+        ends: dict[tuple[int, float], int] = {}
+        ended = (self._ends.number("track"), self._ends.time("time"), self._ends.number("id"))
+        for track, time, number in zip(*(one.tolist() for one in ended), strict=True):
+            if ends.setdefault((track, time), number) != number:
                 ends[track, time] = -1
+        places = list(zip(tracks[bare].tolist(), starts[bare].tolist(), strict=True))
         at_place = Counter(places)
-        correlation = correlation.copy()
-        for row, place in zip(rows, places, strict=True):
-            if at_place[place] == 1:
-                correlation[row] = ends.get(place, -1)
+        found = [ends.get(place, -1) if at_place[place] == 1 else -1 for place in places]
+        correlation[bare] = np.array(found, np.int64)
         return correlation

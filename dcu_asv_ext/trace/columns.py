@@ -9,13 +9,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from .kinds import whole
-from .model import Ints
+from .model import Bools, Floats, Ints
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-#: Microseconds that nanoseconds of 64 bits can tell.
-_MOST_MICROSECONDS = 9.2e15
+#: Microseconds of which a sum of two is told by nanoseconds of 64 bits: 145 years.
+_MOST_MICROSECONDS = 4.6e15
 
 
 class Numbered(dict[K, int]):
@@ -53,53 +53,58 @@ def printable(value: Any) -> str:
 
 
 class Columns:
-    """Equally long columns of whole numbers, 8 bytes each."""
+    """Equally long columns, 8 bytes a value: times in microseconds as a file has them, and whole numbers."""
 
-    def __init__(self, *names: str) -> None:
-        self.columns: dict[str, array[int]] = {name: array("q") for name in names}
+    def __init__(self, times: tuple[str, ...], numbers: tuple[str, ...]) -> None:
+        self._times: dict[str, array[float]] = {name: array("d") for name in times}
+        self._numbers: dict[str, array[int]] = {name: array("q") for name in numbers}
+        self._all: list[array[Any]] = [*self._times.values(), *self._numbers.values()]
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return len(self._all[0])
 
-    def extend(self, *values: list[int] | array[int] | Ints) -> None:
-        """More rows: the values of each column, in the order of the names; all of them or, raising, none."""
-        found = [_as_array(one) for one in values]
-        if len({len(one) for one in found}) != 1:
-            raise ValueError("columns of different lengths")
-        for column, more in zip(self.columns.values(), found, strict=True):
-            column.extend(more)
+    def extend(self, *values: list[Any] | array[Any]) -> None:
+        """More rows: the values of each column, times first; all of them or, raising, none."""
+        before = len(self)
+        try:
+            for column, more in zip(self._all, values, strict=True):
+                if isinstance(more, list):
+                    column.fromlist(more)
+                else:
+                    column.extend(more)
+        except BaseException:
+            for column in self._all:
+                del column[before:]
+            raise
 
-    def array(self, name: str) -> Ints:
-        """A copy of one column, in the order of the file."""
-        return np.array(self.columns[name], np.int64)
+    def time(self, name: str) -> Floats:
+        """A copy, in the order of the file, in microseconds."""
+        return np.array(self._times[name], np.float64)
 
-    def sorted(self, begin: int, **more: Ints) -> dict[str, Ints]:
-        """Every column as an array, in the order of `start`, times from `begin` on; `more`: other columns."""
-        found = {name: np.frombuffer(column, np.int64) for name, column in self.columns.items() if column}
-        found = {name: found.get(name, np.zeros(0, np.int64)) for name in self.columns} | more
-        order = np.argsort(found["start"], kind="stable")
-        found = {name: column[order] for name, column in found.items()}
-        return {
-            name: column - begin if name in ("start", "end") else column for name, column in found.items()
-        }
+    def number(self, name: str) -> Ints:
+        """A copy, in the order of the file."""
+        return np.array(self._numbers[name], np.int64)
 
-
-def _as_array(values: list[int] | array[int] | Ints) -> array[int]:
-    if isinstance(values, list):
-        return array("q", values)
-    return values if isinstance(values, array) else array("q", values.tobytes())
+    @property
+    def numbers(self) -> list[str]:
+        return list(self._numbers)
 
 
-def nanoseconds(microseconds: list[Any]) -> Ints:
-    """Rounded. Whole microseconds apart from their fractions, because both together may have more digits than a
-    float. Raises TypeError, ValueError or OverflowError where one of them is no time."""
+def microseconds(values: list[Any]) -> array[float]:
+    """Raises TypeError, ValueError or OverflowError where one of them is no number."""
     try:
-        values = array("d", microseconds)
+        return array("d", values)
     except TypeError:
-        values = array("d", map(float, microseconds))
-    times = np.frombuffer(values) if values else np.zeros(0)
-    if not (np.abs(times) < _MOST_MICROSECONDS).all():
-        raise OverflowError("not a time")
+        return array("d", map(float, values))
+
+
+def can_be(times: Floats) -> Bools:
+    """Mask of those that are numbers, and small enough for nanoseconds of 64 bits."""
+    return np.abs(times) < _MOST_MICROSECONDS
+
+
+def nanoseconds(times: Floats) -> Ints:
+    """Rounded. Whole microseconds apart from their fractions: both together may have more digits than a float."""
     full = np.floor(times)
     found: Ints = full.astype(np.int64) * 1000 + np.rint((times - full) * 1000).astype(np.int64)
     return found

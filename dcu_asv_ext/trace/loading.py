@@ -7,17 +7,19 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .columns import Numbered, printable
+from .columns import Columns, Numbered, can_be, nanoseconds, printable
 from .errors import EmptyTrace, TraceError
 from .linking import link
 from .model import Calls, DeviceRows, Frames, Ints, MemoryRows, Operators, Spans, Trace
 from .reading import EventReader
 from .rows import RowBuilder
+from .steps import outermost
 
 _STEP = "ProfilerStep#"
 _VERSION = re.compile(r"[\w.+-]{1,40}")
@@ -53,24 +55,23 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _trace(reader: EventReader, builder: RowBuilder) -> Trace:
-    tables = (
-        builder.device,
-        builder.calls,
-        builder.operators,
-        builder.frames,
-        builder.spans,
-        builder.memory,
-    )
-    starts = [table.columns["start"] for table in tables]
-    begin = min((min(start) for start in starts if start), default=0)
     names = [printable(one) for one in builder.names.all]
-    device = builder.device.sorted(
-        begin, correlation=builder.arrows.complete(builder.device.array("correlation"))
+    completed = builder.arrows.complete(
+        builder.device.number("correlation"), builder.device.number("track"), builder.device.time("start")
     )
-    calls = builder.calls.sorted(begin)
-    memory = builder.memory.sorted(begin)
-    spans = Spans(**builder.spans.sorted(begin))
+    left = _LeftOut(unreadable=builder.unreadable)
+    device = left.fitting(builder.device, correlation=completed)
+    del device["track"]
+    calls, operators = left.fitting(builder.calls), left.fitting(builder.operators)
+    frames, spans, memory = (left.fitting(one) for one in (builder.frames, builder.spans, builder.memory))
+    tables = (device, calls, operators, frames, spans, memory)
+    begin = min((int(table["start"][0]) for table in tables if len(table["start"])), default=0)
+    for table in tables:
+        table["start"] -= begin
+        table["end"] -= begin
     flavour, runtime = _flavour(reader.header, [names[one] for one in np.unique(calls["name"])])
+    named = [row for row, one in enumerate(spans["name"].tolist()) if names[one].startswith(_STEP)]
+    steps = np.array(named, np.int64)
     return Trace(
         path=reader.path,
         flavour=flavour,
@@ -81,15 +82,48 @@ def _trace(reader: EventReader, builder: RowBuilder) -> Trace:
         threads=[printable(builder.thread_names.get(one, f"thread {one[1]}")) for one in builder.threads.all],
         device=DeviceRows(**device, call=_unknown(device), operator=_unknown(device)),
         calls=Calls(**calls, operator=_unknown(calls)),
-        operators=_operators(builder.operators.sorted(begin)),
-        frames=Frames(**builder.frames.sorted(begin)),
-        spans=spans,
-        memory=MemoryRows(**memory, end=memory["start"]),
-        steps=np.array([row for row, one in enumerate(spans.name) if names[one].startswith(_STEP)], np.int64),
+        operators=Operators(**operators, parent=_unknown(operators)),
+        frames=Frames(**frames),
+        spans=Spans(**spans),
+        memory=MemoryRows(**memory),
+        steps=steps[outermost(spans["start"][steps], spans["end"][steps])],
         begin=begin,
         events=reader.count,
-        faults=[*reader.faults, *_left_out(builder)],
+        faults=[*reader.faults, *left.faults],
     )
+
+
+@dataclass
+class _LeftOut:
+    """How many rows are."""
+
+    negative: int = 0
+    unreadable: int = 0
+
+    def fitting(self, rows: Columns, **instead: Ints) -> dict[str, Ints]:
+        """The columns of the rows whose times can be, in nanoseconds and in the order of `start`; instead: columns
+        in the place of those that were read."""
+        start, duration = rows.time("start"), rows.time("duration")
+        fit = can_be(start) & can_be(duration)
+        self.unreadable += int((~fit).sum())
+        kept = np.flatnonzero(fit & (duration >= 0))
+        self.negative += int(fit.sum()) - len(kept)
+        begin, took = nanoseconds(start[kept]), nanoseconds(duration[kept])
+        order = np.argsort(begin, kind="stable")
+        begin, took, kept = begin[order], took[order], kept[order]
+        others = {
+            name: (instead[name] if name in instead else rows.number(name))[kept] for name in rows.numbers
+        }
+        return {"start": begin, "end": begin + took, **others}
+
+    @property
+    def faults(self) -> list[str]:
+        found = []
+        if self.negative:
+            found.append(f"{_rows(self.negative)} with a negative duration: left out")
+        if self.unreadable:
+            found.append(f"{_rows(self.unreadable)} that cannot be read: left out")
+        return found
 
 
 def _processes(builder: RowBuilder) -> Ints:
@@ -98,21 +132,8 @@ def _processes(builder: RowBuilder) -> Ints:
     return np.array([numbered[process] for process, _ in builder.threads.all], np.int64)
 
 
-def _operators(columns: dict[str, Ints]) -> Operators:
-    return Operators(**columns, parent=_unknown(columns))
-
-
 def _unknown(columns: dict[str, Ints]) -> Ints:
     return np.full(len(columns["start"]), -1, np.int64)
-
-
-def _left_out(builder: RowBuilder) -> list[str]:
-    found = []
-    if builder.negative:
-        found.append(f"{_rows(builder.negative)} with a negative duration: left out")
-    if builder.unreadable:
-        found.append(f"{_rows(builder.unreadable)} that cannot be read: left out")
-    return found
 
 
 def _rows(count: int) -> str:

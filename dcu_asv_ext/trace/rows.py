@@ -8,17 +8,16 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from . import kinds
 from .arrows import Arrows
-from .columns import Cached, Columns, Numbered, nanoseconds, printable, whole_numbers
-from .model import Ints, Lane
+from .columns import Cached, Columns, Numbered, microseconds, printable, whole_numbers
+from .model import Lane
 from .reading import Event
 
 #: What a value of an unexpected type makes of the code that expects another.
 _UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
 _NOTHING: dict[str, Any] = {}
+_TIMES = ("start", "duration")
 _CPU = 0
 
 
@@ -47,41 +46,31 @@ def _device_number(written: Any) -> int:
 
 
 class RowBuilder:
-    """negative: how many rows have a negative duration; unreadable: how many cannot be read for another reason."""
+    """unreadable: how many rows cannot be read. Whether their times can be is not looked at here."""
 
     def __init__(self) -> None:
         self.names: Numbered[Any] = Numbered()
         self.lanes = Lanes()
         self.threads: Numbered[tuple[Any, Any]] = Numbered()
         self.device = Columns(
-            *(
-                "start",
-                "end",
-                "name",
-                "kind",
-                "lane",
-                "correlation",
-                "external",
-                "bytes",
-                "direction",
-                "shape",
-            )
+            _TIMES,
+            ("name", "kind", "lane", "correlation", "external", "bytes", "direction", "shape", "track"),
         )
         self.calls = Columns(
-            *("start", "end", "name", "kind", "thread", "correlation", "external", "bytes", "direction")
+            _TIMES, ("name", "kind", "thread", "correlation", "external", "bytes", "direction")
         )
         self.operators = Columns(
-            *("start", "end", "name", "thread", "external", "shapes", "types"),
-            *("sequence", "forward_thread", "stack"),
+            _TIMES,
+            ("name", "thread", "external", "shapes", "types", "sequence", "forward_thread", "stack"),
         )
-        self.frames = Columns("start", "end", "name", "thread", "called_from")
-        self.spans = Columns("start", "end", "name", "thread")
+        self.frames = Columns(_TIMES, ("name", "thread", "called_from"))
+        self.spans = Columns(_TIMES, ("name", "thread"))
         self.memory = Columns(
-            *("start", "thread", "bytes", "address", "on_cpu", "device", "allocated", "reserved")
+            _TIMES, ("thread", "bytes", "address", "on_cpu", "device", "allocated", "reserved")
         )
         self.arrows = Arrows()
         self.thread_names: dict[tuple[Any, Any], str] = {}
-        self.negative = self.unreadable = 0
+        self.unreadable = 0
         self._call_kinds = Cached(kinds.call_kind)
         self._put = Cached(self._putter)
         self._grids: Cached[tuple[str, str], int] = Cached(self._grid)
@@ -130,27 +119,12 @@ class RowBuilder:
             "": self._put_thread_names,
         }.get(name)
 
-    def _timed(self, rows: list[Event]) -> tuple[list[Event], Ints, Ints]:
-        """The rows that can have been, with start and end."""
-        if any(row["ph"] != "X" for row in rows):
-            raise ValueError("not a complete event")
-        start, duration = nanoseconds([row["ts"] for row in rows]), nanoseconds([row["dur"] for row in rows])
-        kept = duration >= 0
-        if not kept.all():
-            self.negative += int((~kept).sum())
-            rows = [row for row, one in zip(rows, kept.tolist(), strict=True) if one]
-            start, duration = start[kept], duration[kept]
-        return rows, start, start + duration
-
     def _put_device(self, rows: list[Event], kind: int) -> None:
-        rows, start, end = self._timed(rows)
         args = _arguments(rows)
-        correlation = np.asarray(whole_numbers([one.get("correlation", -1) for one in args]), np.int64)
-        first = len(self.device)
+        correlation = whole_numbers([one.get("correlation", -1) for one in args])
         nothing = [-1] * len(rows)
         self.device.extend(
-            start,
-            end,
+            *_times(rows),
             self._names(rows),
             [kind] * len(rows),
             [
@@ -167,25 +141,24 @@ class RowBuilder:
                 for one, row in zip(args, rows, strict=True)
             ],
             [self._grids[str(one["grid"]), str(one.get("block"))] if "grid" in one else -1 for one in args],
+            self.arrows.tracks(rows, correlation),
         )
-        self.arrows.add_rows(first, rows, start, correlation)
 
     def _put_calls(self, rows: list[Event]) -> None:
-        rows, start, end = self._timed(rows)
         args = _arguments(rows)
         call_kinds = [self._call_kinds[row["name"]] for row in rows]
-        bytes_: list[int] | Ints = [-1] * len(rows)
-        direction = [-1] * len(rows)
+        bytes_ = direction = [-1] * len(rows)
         if kinds.COPY_CALL in call_kinds or kinds.FILL_CALL in call_kinds:
             moving = (kinds.COPY_CALL, kinds.FILL_CALL)
-            bytes_ = np.where(np.isin(call_kinds, moving), _bytes(args), -1)
+            bytes_ = [
+                size if kind in moving else -1 for size, kind in zip(_bytes(args), call_kinds, strict=True)
+            ]
             direction = [
                 kinds.api_direction(one.get("kind")) if kind == kinds.COPY_CALL else -1
                 for one, kind in zip(args, call_kinds, strict=True)
             ]
         self.calls.extend(
-            start,
-            end,
+            *_times(rows),
             self._names(rows),
             call_kinds,
             self._threads(rows),
@@ -196,13 +169,11 @@ class RowBuilder:
         )
 
     def _put_operators(self, rows: list[Event]) -> None:
-        rows, start, end = self._timed(rows)
         args, names = _arguments(rows), self.names
         shapes = [one.get("Input Dims", one.get("Input dims")) for one in args]
         types = [one.get("Input type") for one in args]
         self.operators.extend(
-            start,
-            end,
+            *_times(rows),
             self._names(rows),
             self._threads(rows),
             _external(args),
@@ -214,20 +185,19 @@ class RowBuilder:
         )
 
     def _put_frames(self, rows: list[Event]) -> None:
-        rows, start, end = self._timed(rows)
         # Not torch's own argument: whoever profiled may add it (`measure.frame_lines`).
         lines = whole_numbers([one.get("Caller line", -1) for one in _arguments(rows)])
-        self.frames.extend(start, end, self._names(rows), self._threads(rows), lines)
+        self.frames.extend(*_times(rows), self._names(rows), self._threads(rows), lines)
 
     def _put_spans(self, rows: list[Event]) -> None:
-        rows, start, end = self._timed(rows)
-        self.spans.extend(start, end, self._names(rows), self._threads(rows))
+        self.spans.extend(*_times(rows), self._names(rows), self._threads(rows))
 
     def _put_memory(self, rows: list[Event]) -> None:
         rows = [row for row in rows if row["name"] == "[memory]"]
         args = [row["args"] for row in rows]
         self.memory.extend(
-            nanoseconds([row["ts"] for row in rows]),
+            microseconds([row["ts"] for row in rows]),
+            array("d", bytes(8 * len(rows))),
             self._threads(rows),
             whole_numbers([one["Bytes"] for one in args]),
             whole_numbers([one.get("Addr", -1) for one in args]),
@@ -251,6 +221,12 @@ class RowBuilder:
     def _grid(self, sizes: tuple[str, str]) -> int:
         grid, block = (one.strip("[]()").replace(", ", "x") for one in sizes)
         return self.names[f"grid {grid} block {block}"]
+
+
+def _times(rows: list[Event]) -> tuple[array[float], array[float]]:
+    if {row["ph"] for row in rows} - {"X"}:
+        raise ValueError("not a complete event")
+    return microseconds([row["ts"] for row in rows]), microseconds([row["dur"] for row in rows])
 
 
 def _arguments(rows: list[Event]) -> list[dict[str, Any]]:

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from dcu_asv_ext.trace import TraceError, load
-from dcu_asv_ext.trace.columns import Cached, Columns, Numbered, nanoseconds, whole_numbers
+from dcu_asv_ext.trace.columns import (
+    Cached,
+    Columns,
+    Numbered,
+    can_be,
+    microseconds,
+    nanoseconds,
+    whole_numbers,
+)
 from dcu_asv_ext.trace.kinds import DIRECTIONS
 from dcu_asv_ext.trace.model import Lane, Table, Trace
 
@@ -204,22 +212,26 @@ def test_numbers_of_values() -> None:
 
 
 def test_columns_take_all_values_of_a_batch_or_none() -> None:
-    table = Columns("start", "name")
-    table.extend([5, 3], np.array([1, 2]))
-    for bad in (([1], [1, 2]), ([1], ["x"]), ([2**70], [1])):
-        with pytest.raises((TypeError, ValueError, OverflowError)):
-            table.extend(*bad)  # type: ignore[arg-type]
-    assert len(table) == 2
-    found = table.sorted(3, name=np.array([7, 8]))
-    assert {name: column.tolist() for name, column in found.items()} == {"start": [0, 2], "name": [8, 7]}
+    table = Columns(("start",), ("name", "kind"))
+    table.extend([5.5, 3], [1, 2], [7, 8])
+    for bad in (([1.5], [1], ["x"]), ([1.5], ["x"], [1]), (["x"], [1], [1]), ([1.5], [2**70], [1])):
+        with pytest.raises((TypeError, OverflowError)):
+            table.extend(*bad)
+    assert (len(table), table.numbers) == (2, ["name", "kind"])
+    assert table.time("start").tolist() == [5.5, 3.0]
+    assert (table.number("name").tolist(), table.number("kind").tolist()) == ([1, 2], [7, 8])
 
 
 def test_times_and_numbers() -> None:
-    assert nanoseconds([1, 2.0004, "3.25", True]).tolist() == [1000, 2000, 3250, 1000]
-    assert nanoseconds([-1.5]).tolist() == [-1500] and nanoseconds([]).tolist() == []
-    for bad in (None, "x", float("nan"), float("-inf"), 1e17, [1], 10**400):
+    def times(*values: Any) -> list[int]:
+        return nanoseconds(np.array(microseconds(list(values)))).tolist()
+
+    assert times(1, 2.0004, "3.25", -1.5, 1712867402348256) == [1000, 2000, 3250, -1500, 1712867402348256000]
+    for bad in (None, "x", [1], 10**400):
         with pytest.raises((TypeError, ValueError, OverflowError)):
-            nanoseconds([1, bad])
+            microseconds([1, bad])
+    odd = np.array([1.5, float("nan"), float("inf"), 1e17, -1e17])
+    assert can_be(odd).tolist() == [True, False, False, False, False]
     assert list(whole_numbers([1, -2])) == [1, -2]
     assert list(whole_numbers(["7", "0x10", 3.0, None, 2**63, -(2**63), 1.5, [1]])) == [
         7,
