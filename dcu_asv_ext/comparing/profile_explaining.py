@@ -250,7 +250,7 @@ def _text(row: RowChange) -> str:
     if ADDED in row.words:
         text = f"new {name}, {_times(row.after)}"
     elif GONE in row.words:
-        text = f"{name} is gone"
+        text = f"{name} {'are' if row.what == COPY else 'is'} gone"
     elif REPLACED in row.words:
         text = f"{name} in place of {clipped(row.was)}"
     elif MORE_OFTEN in row.words or LESS_OFTEN in row.words:

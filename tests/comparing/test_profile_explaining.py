@@ -105,6 +105,12 @@ def test_copies_and_busy_time_of_no_row() -> None:
     assert not told.parts[1].sure
 
 
+def test_copies_that_are_gone() -> None:
+    copy = ("DtoD", 2.0, 4096, 1.0e-3, "")
+    told = explained(profile(copies=(copy,)), profile(), 5e-3, 4e-3)
+    assert [part.text for part in told.parts] == ["DtoD copies are gone"]
+
+
 def test_kernels_each_a_little_slower_are_told_together() -> None:
     before = profile([(f"k{n}", "1", 1, 1e-4) for n in range(20)])
     after = profile([(f"k{n}", "1", 1, 1.4e-4) for n in range(20)])
