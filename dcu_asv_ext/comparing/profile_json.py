@@ -36,6 +36,7 @@ def to_json(page: Page, choice: Choice | None = None) -> dict[str, Any]:
         "step_seconds": page.step,
         "latency_seconds": page.latency,
         "overhead": page.overhead,
+        "overhead_doubtful": page.analysis.doubtful,
         "totals": page.analysis.totals,
         "streams": _streams(page),
         "per_call": None if page.calls is None else page.calls["per_call"],

@@ -13,6 +13,7 @@ from ..trace.analysis import Analysis
 from ..trace.loading import load
 from ..trace.model import Trace
 from ..trace.profile_pass import idle
+from ..trace.profiler_cost import doubtful
 from ..trace.steps import within_steps
 from ..trace.syncs import OWN_SPAN
 from . import figures
@@ -26,7 +27,8 @@ class Page:
     lies, as it is shown.
 
     overhead: median of a profiled call over `latency`, the median without the profiler (seconds); None where the
-    trace alone is known. device: what it was measured on, where the trace does not tell. notes: sentences.
+    trace alone is known, or it could not be determined (`Analysis.doubtful`). device: what it was measured on, where
+    the trace does not tell. notes: sentences.
     """
 
     name: str
@@ -118,9 +120,11 @@ def page_of_record(record: Mapping[str, Any], place: Path, first: bool = False) 
     samples = (record.get("times") or {}).get("latency") or []
     missing = profile.get("missing") or {}
     overhead = None if first else profile.get("overhead")
+    doubts = doubtful(overhead, profile.get("seconds") or [], samples)
+    overhead = None if doubts else overhead
     return Page(
         figures.printable(f"{record['benchmark']}({shown})" if shown else str(record["benchmark"])),
-        Analysis(_loaded(place), overhead),
+        Analysis(_loaded(place), overhead, doubts),
         os.fspath(place),
         first,
         overhead,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..trace.operators import operator_calls
+from ..trace.profiler_cost import UNDETERMINED
 from . import figures
 from .profile_page import Page
 from .table import Style
@@ -19,6 +20,8 @@ _RATE = 1 << 20
 
 def profiled(page: Page) -> str:
     """What stands beside every profiled figure."""
+    if page.analysis.doubtful:
+        return f"profiled: the profiler's cost {UNDETERMINED}"
     if page.overhead is None:
         return "profiled"
     return f"profiled: {page.overhead:.2f} x the latency without the profiler"
@@ -66,6 +69,8 @@ def _cost(page: Page) -> str:
     if page.overhead is not None and page.latency is not None:
         latency = figures.quantity(page.latency, "seconds")
         parts.append(f"{page.overhead:.2f} x the latency without the profiler ({latency})")
+    elif page.analysis.doubtful:
+        parts.append(f"how much of a time is the profiler's own {UNDETERMINED}")
     else:
         why = "a first call has nothing to compare with" if page.first else "the trace does not tell it"
         parts.append(f"how much of a time is the profiler's own is not known: {why}")

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 class Analysis:
     """Of one trace; the parts are described where they are made.
 
-    overhead: how many times as long a profiled step took as one that is not, where that was measured.
+    overhead: how many times as long a profiled step took as one that is not, where that was measured. doubtful: it
+    was, and could not be determined.
     """
 
-    def __init__(self, trace: Trace, overhead: float | None = None) -> None:
+    def __init__(self, trace: Trace, overhead: float | None = None, doubtful: bool = False) -> None:
         self.trace = trace
         self.overhead = overhead
+        self.doubtful = doubtful
 
     @cached_property
     def totals(self) -> dict[str, Any]:

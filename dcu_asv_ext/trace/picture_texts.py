@@ -24,8 +24,11 @@ ENGLISH: Texts = {
     " it.",
     "overhead_unknown": "Times are those under the profiler; how much it slows the calls, a trace alone does not"
     " tell.",
+    "overhead_doubtful": "Times are those under the profiler; how much it slows the calls could not be determined"
+    " (the machine was busy).",
     "profiled_times": "profiled, {ratio} times as long",
     "profiled_unknown": "profiled, cost unknown",
+    "profiled_doubtful": "profiled, cost could not be determined",
     "kernels": "Kernels",
     "kernels_more": "{time} summed",
     "busy": "Device busy",

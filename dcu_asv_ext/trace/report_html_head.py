@@ -46,7 +46,7 @@ def header(analysis: Analysis, title: str, overhead: float | None, notes: Sequen
             fill(texts["step_told" if len(trace.steps) == 1 else "steps_told"], count=len(trace.steps))
         )
     cost = (
-        texts["overhead_unknown"]
+        texts["overhead_doubtful" if analysis.doubtful else "overhead_unknown"]
         if overhead is None
         else fill(texts["overhead_known"], ratio=f"{overhead:.2f}")
     )
@@ -67,7 +67,7 @@ def _skewed(analysis: Analysis) -> bool:
 def _figures(analysis: Analysis, overhead: float | None, texts: Texts) -> list[str]:
     totals = analysis.totals
     cost = (
-        texts["profiled_unknown"]
+        texts["profiled_doubtful" if analysis.doubtful else "profiled_unknown"]
         if overhead is None
         else fill(texts["profiled_times"], ratio=f"{overhead:.2f}")
     )

@@ -10,6 +10,7 @@ from .analysis import Analysis
 from .kernels import KernelRow
 from .operators import NO_OPERATOR, OperatorRow, memory_place
 from .patterns import patterns
+from .profiler_cost import UNDETERMINED
 from .questions import questions
 from .table_json import untold
 from .table_rows import Selection, chosen_kernels, chosen_operators
@@ -40,7 +41,7 @@ def render(
     """A line for each operator (or kernel), below it what its figures mean; then the questions to ask before a kernel
     is written. overhead: profiled time over time without the profiler."""
     selection = selection or Selection()
-    parts = [_wrapped(_about(overhead), width)]
+    parts = [_wrapped(_about(analysis, overhead), width)]
     if kernels:
         parts.append(_kernels(analysis, selection, width))
     else:
@@ -49,7 +50,9 @@ def render(
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _about(overhead: float | None) -> str:
+def _about(analysis: Analysis, overhead: float | None) -> str:
+    if analysis.doubtful:
+        return f"Times under the profiler; what it costs {UNDETERMINED}."
     if overhead is None:
         return "Times under the profiler; what it costs was not measured."
     return f"Times under the profiler, which makes a call take {overhead:.2f} times as long as without it."

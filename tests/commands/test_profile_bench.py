@@ -68,6 +68,24 @@ def test_the_overhead_stands_beside_every_figure(measuring: Measuring, run: Run)
     assert f"{measuring.trace} (https://ui.perfetto.dev opens it)" in " ".join(out.split())
 
 
+@pytest.mark.parametrize(
+    "told", [{"overhead": 0.74}, {"overhead": 30.1, "seconds": [1e-4, 1e-4, 9e-3, 9e-3]}]
+)
+def test_a_factor_that_means_nothing_is_not_told(
+    measuring: Measuring, run: Run, told: dict[str, Any]
+) -> None:
+    assert measuring.record is not None
+    measuring.record["profile"].update(told)
+    out = " ".join(run("gemm", "--html", "page.html")[1].split())
+    assert out.count("could not be determined (the machine was busy)") == 5
+    page = Path("page.html").read_text()
+    assert "slows the calls could not be determined (the machine was busy)" in page
+    for text in ("0.74", "30.1"):
+        assert text not in out and text not in page.partition("<script")[0]
+    (found,) = json.loads(run("gemm", "--json")[1])["profiles"]
+    assert found["overhead"] is None and found["overhead_doubtful"]
+
+
 def test_idle_time_between_the_calls_is_the_harness_own(measuring: Measuring, run: Run) -> None:
     (found,) = json.loads(run("gemm", "--json")[1])["profiles"]
     assert found["overhead"] == 1.25
