@@ -110,6 +110,7 @@ def step_flop() -> int:
     rtol=1e-5,
     atol=2e-6,
     work={"flop": step_flop},
+    metrics=[..., "profile"],
 )
 def train_step(trainer: Trainer) -> tuple[Any, ...]:
     """One step of AdamW in float32; returns loss, gradient norm and the updated weights."""

@@ -82,7 +82,13 @@ def block_flop() -> int:
     return batch * tokens * (24 * width**2 + 2 * tokens * width)
 
 
-@dcu.benchmark(setup=make_block, reference=exact_block, atol=1e-4, work={"flop": block_flop})
+@dcu.benchmark(
+    setup=make_block,
+    reference=exact_block,
+    atol=1e-4,
+    work={"flop": block_flop},
+    metrics=[..., "profile"],
+)
 def block_float32(block: Block, x: torch.Tensor) -> torch.Tensor:
     """One causal pre-norm block over a batch of sequences, float32."""
     with torch.inference_mode():

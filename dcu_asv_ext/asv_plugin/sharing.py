@@ -13,7 +13,7 @@ import shutil
 import signal
 import statistics
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -316,9 +316,15 @@ class Sharing:
                 f"{name}: the rounds' latencies lie between {low:.3g} s and {high:.3g} s; "
                 "the machine was busy, or the program has two speeds"
             )
+        together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for (metric, reason), families in sorted(self.missing.items()):
-            shown = ", ".join(sorted(families)[:3]) + (" and others" if len(families) > 3 else "")
-            self.tell(f"{metric} not measured for {shown}: {reason}")
+            together.setdefault((reason, tuple(sorted(families))), []).append(metric)
+        for (reason, of), metrics in together.items():
+            self.tell(f"{_few(metrics)} not measured for {_few(of)}: {reason}")
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
 
 
 def disagreeing(records: Mapping[Key, Mapping[str, Any]]) -> list[tuple[str, float, float]]:

@@ -31,7 +31,7 @@ LEAST_STEPS = 3
 MOST_STEPS = 20
 #: Seconds that the profiled calls may take, and bytes that their trace may have before it is compressed.
 BUDGET = 2.0
-MOST_BYTES = 48 << 20
+MOST_BYTES = 24 << 20
 
 
 class UnreadTrace(Exception):
@@ -66,7 +66,7 @@ def record_trace(
     """Profile calls, each after its own reset, and write their cleaned trace to `path` (compressed: `.gz`).
 
     Each call is a span `ProfilerStep#k` that also holds, in a span `dcu_asv_ext.wait`, the wait for its end.
-    steps: how many (None: 3 to 20 within two seconds and 48 MB, whole turns of `turn` argument sets if it can be).
+    steps: how many (None: 3 to 20 within two seconds and 24 MiB, whole turns of `turn` argument sets if it can be).
     stacks: with Python frames. first: the calls are the first of this process, so none is made before them.
 
     Before them one call is profiled and thrown away: it takes the profiler's start-up, and tells what calls cost.

@@ -24,6 +24,7 @@ _LIBRARY = re.compile(r".*/(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+)/")
 #: torch's own threads say what they are for.
 _THREAD = re.compile(r"(thread \S+) \((?!pt_autograd).*\)")
 _LEVEL = 6
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def clean(
@@ -46,10 +47,9 @@ def clean(
             for event in events:
                 if add is not None:
                     add(event, reader.header)
-                _clean(event, short)
-                file.write(separator + json.dumps(event, separators=(",", ":")))
+                file.write(separator + _cleaned(event, short))
                 separator = ",\n"
-        header = json.dumps(allowed(reader.header), separators=(",", ":"))
+        header = _as_json(allowed(reader.header))
         file.write(
             ("" if reader.count else separator) + "\n]" + ("," + header[1:] if header != "{}" else "}")
         )
@@ -71,14 +71,19 @@ def allowed(header: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _clean(event: Event, short: Callable[[str], str]) -> None:
+def _cleaned(event: Event, short: Callable[[str], str]) -> str:
+    """As JSON. What has no slash, as most events, names no place."""
     name, args = event.get("name"), event.get("args")
     if event.get("ph") == "M" and isinstance(args, dict):
         _unnamed(name, args)
+    text = _as_json(event)
+    if "/" not in text and "\\" not in text:
+        return text
     if isinstance(name, str):
         event["name"] = shortened(name, short)
     if isinstance(args, dict):
         event["args"] = _all_shortened(args, short)
+    return _as_json(event)
 
 
 def _all_shortened(value: Any, short: Callable[[str], str]) -> Any:

@@ -126,6 +126,16 @@ class TestOneLaunchAnswersAll:
         desk.sharing.report()
         assert desk.told == [f"peak_allocated not measured for {FAMILY}: the allocator tells nothing"]
 
+    def test_metrics_that_are_missing_for_one_reason_are_told_together(self, desk: Desk) -> None:
+        reason = "the CPU has no device rows"
+        names = ("sync_count", "kernel_count", "idle_share", "overlap_share")
+        desk.ask("latency", measures(missing=dict.fromkeys(names, reason) | {"peak_card": "no card"}))
+        desk.sharing.report()
+        assert desk.told == [
+            f"idle_share, kernel_count, overlap_share and others not measured for {FAMILY}: {reason}",
+            f"peak_card not measured for {FAMILY}: no card",
+        ]
+
     def test_a_skipped_measurement_is_na_in_every_metric(self, desk: Desk) -> None:
         launch = measures(status="skipped: not on this device", times={}, memory={})
         for metric in METRICS:

@@ -11,7 +11,7 @@ import pytest
 
 from dcu_asv_ext.doctor import probing
 from dcu_asv_ext.doctor.probing import Probe, check_device, check_timing, judge_timing, metric_rows, run_probe
-from dcu_asv_ext.metrics import METRICS
+from dcu_asv_ext.metrics import GROUPS, METRICS
 
 SIMULATED = Path(__file__).resolve().parents[1] / "simulated_device"
 CPU = {"kind": "cpu", "name": "cpu", "product": "Some CPU", "asynchronous": False, "simulated": False}
@@ -150,6 +150,9 @@ def test_metric_rows() -> None:
     assert rows["device_time"]["measured"] is False and rows["device_time"]["reason"] == "no events"
     assert rows["peak_allocated"]["measured"] is True and rows["peak_allocated"]["reason"] is None
     assert "reference" in rows["max_error"]["condition"] and "check" in rows["task_metric"]["condition"]
+    # One reason may stand for all that a pass would tell.
+    rows = {row["name"]: row for row in metric_rows(Probe({"metrics": {"profile": "no rows"}}))}
+    assert {rows[name]["reason"] for name in GROUPS["profile"]} == {"no rows"} and rows["latency"]["measured"]
     unknown = metric_rows(Probe(), "--no-probe was given")[0]
     assert (unknown["measured"], unknown["reason"]) == (None, "--no-probe was given")
 

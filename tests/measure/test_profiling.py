@@ -105,7 +105,7 @@ def test_without_a_results_folder_no_trace_is_kept(tmp_path: Path) -> None:
         (0.01, 1000, 30, 20),
         (0.25, 1000, 5, 5),
         # The trace's size counts too.
-        (0.01, 10 << 20, 1, 4),
+        (0.01, 10 << 20, 1, 2),
         (0.01, 500 << 20, 1, 1),
     ],
 )
