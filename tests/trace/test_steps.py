@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from dcu_asv_ext.trace.model import Trace
-from dcu_asv_ext.trace.steps import each_step, step_of_calls, step_of_rows, within_steps
+from dcu_asv_ext.trace.steps import each_step, outermost, step_of_calls, step_of_rows, within_steps
 
 from .building import Building
 
@@ -92,3 +94,19 @@ def test_steps_that_touch_or_overlap_are_told_apart(tmp_path: Path) -> None:
     for called in (150, 200, 300.5):
         made.launch(called, called + 1, called + 2, took=0.1)
     assert step_of_rows(read(made, tmp_path)).tolist() == [0, 1, 2]
+
+
+def test_steps_within_a_step_are_the_codes_own(tmp_path: Path) -> None:
+    made = two_steps()
+    for begin, end in ((105, 130), (130, 200), (300, 400)):
+        made.span("ProfilerStep#7", begin, end)
+    trace = read(made, tmp_path)
+    assert (trace.spans.start[trace.steps] / 1000).tolist() == [100, 300]
+    assert (trace.spans.end[trace.steps] / 1000).tolist() == [200, 400]
+    assert step_of_rows(trace).tolist() == [-1, 0, -1, 1, 1]
+
+
+def test_steps_that_touch_or_overlap_are_steps() -> None:
+    start, end = np.array([5, 0, 5, 8, 12, 2]), np.array([9, 5, 5, 12, 12, 4])
+    assert outermost(start, end).tolist() == [True, True, False, True, True, False]
+    assert outermost(start[:0], end[:0]).tolist() == []
