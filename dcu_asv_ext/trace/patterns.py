@@ -19,12 +19,17 @@ WAITING = "waits for the device"
 WORKSPACE = "workspace"
 GROWING = "memory kept"
 MANY_SHAPES = "many shapes"
+LAYOUT = "copy or change of layout"
 
 #: Share of the device's (host's) time from which on a row is worth a word: by Amdahl's law, removing 5 % of the time
 #: altogether makes the whole 1.05 times as fast.
 WORTH = 0.05
 #: Share from which on one operator stands out: without it the whole would be 1.25 times as fast.
 DOMINANT = 0.2
+#: ... where it takes so many times what the next one does.
+STANDS_OUT = 1.5
+#: Operators that compute nothing: they copy, or change a layout or a type.
+COPYING = frozenset({"aten::copy_", "aten::clone", "aten::contiguous", "aten::_to_copy", "aten::to"})
 #: ns. A launch costs the host 5 to 10 us on HIP and CUDA, so that ten times that hides it ...
 LONG = 100_000
 #: ... and a shorter kernel is over before the host has submitted the next.
@@ -75,6 +80,16 @@ class _Whole:
         return sum(row.self_cpu + row.runtime for row in self.analysis.operators)
 
     @cached_property
+    def largest(self) -> list[int]:
+        """Own times of the two operators that take most."""
+        times = [row.self_device if self.device else row.self_cpu for row in self.analysis.operators]
+        return sorted([*times, 0, 0])[:-3:-1]
+
+    def stands_out(self, taken: int) -> bool:
+        first, second = self.largest
+        return taken >= first and taken >= STANDS_OUT * second
+
+    @cached_property
     def idle(self) -> float | None:
         """Share of the device's span, within the steps of a trace that has some, in which nothing ran."""
         each = [one for step in each_step(self.analysis.trace) for one in activities(step)]
@@ -99,7 +114,7 @@ class _Whole:
         return found
 
     def of(self, row: OperatorRow) -> tuple[Pattern, ...]:
-        tests = (_heavy, _many_short, _host_bound, _workspace, _growing, _many_shapes)
+        tests = (_layout, _heavy, _many_short, _host_bound, _workspace, _growing, _many_shapes)
         return tuple(found for test in tests if (found := test(row, self)) is not None)
 
 
@@ -110,13 +125,24 @@ def _heavy(row: OperatorRow, whole: _Whole) -> Pattern | None:
     else:
         taken, total, count, noun = row.self_cpu, whole.host, row.calls, "call"
         of = "the operators' time on the host"
-    if not count or taken < DOMINANT * total or taken / count < LONG:
+    if row.name in COPYING or not count or taken < DOMINANT * total or taken / count < LONG:
         return None
+    worth = "one operator worth work" if whole.stands_out(taken) else "worth work, as others are"
     take = "takes" if count == 1 else "each take"
     return Pattern(
         HEAVY,
         f"{units.count(count, noun)} of {units.time(taken / count)} {take} {units.share(taken / total)} of {of}: "
-        "one operator worth work.",
+        f"{worth}.",
+    )
+
+
+def _layout(row: OperatorRow, whole: _Whole) -> Pattern | None:
+    if row.name not in COPYING or not row.self_device or row.self_device < WORTH * whole.device:
+        return None
+    return Pattern(
+        LAYOUT,
+        f"{units.share(row.self_device / whole.device)} of the device's time copies, and computes nothing: is it "
+        "needed? A layout and type kept from the start, or a kernel that reads what is there, would save it.",
     )
 
 

@@ -13,8 +13,10 @@ from .model import Ints
 from .operator_memory import OperatorMemory
 from .operator_tree import OperatorTree
 from .operators import NO_OPERATOR, OperatorRow, memory_place
+from .patterns import COPYING
 from .waits import CAUSES, HOST_LATE, UNKNOWN
 
+NEEDED = "Is it needed?"
 CRITICAL = "Is it on the critical path?"
 FUSABLE = "Could the backend fuse it?"
 REUSED = "Is its output used again?"
@@ -48,7 +50,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Questions:
-    """operator: a row's name. share: of the device's summed time that is its own. answers: one to each question."""
+    """operator: a row's name. share: of the device's summed time that is its own. answers: one to each question;
+    of what only copies whether it is needed comes first."""
 
     operator: str
     share: float
@@ -73,6 +76,7 @@ def questions(analysis: Analysis) -> list[Questions]:
             row.name,
             row.self_device / whole,
             (
+                *([_needed()] if row.name in COPYING else []),
                 _critical(analysis, _device_rows(tree, row)),
                 _fusable(analysis, _device_rows(tree, row)),
                 _reused(tree, row, memory),
@@ -81,6 +85,15 @@ def questions(analysis: Analysis) -> list[Questions]:
         )
         for row in worth[:MOST]
     ]
+
+
+def _needed() -> Answer:
+    return Answer(
+        NEEDED,
+        OPEN,
+        "it copies, and computes nothing. The trace does not tell who needs the copy: look for `.contiguous()`, "
+        "`.clone()`, `.to()` and assignments into slices, and leave them out, or keep the layout from the start.",
+    )
 
 
 def _calls(tree: OperatorTree, row: OperatorRow) -> Ints:

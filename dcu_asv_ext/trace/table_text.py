@@ -11,11 +11,13 @@ from .kernels import KernelRow
 from .operators import NO_OPERATOR, OperatorRow, memory_place
 from .patterns import patterns
 from .profiler_cost import UNDETERMINED
-from .questions import questions
+from .questions import NEEDED, questions
 from .table_json import untold
 from .table_rows import Selection, chosen_kernels, chosen_operators
 
 WIDTH = 100
+#: What is asked, of an operator that computes and of one that copies.
+_ASKED = ("Before a kernel is written for", "Before anything is done about")
 _GAP, _INDENT = "  ", "    "
 _LEAST_NAME, _CUT = 20, "..."
 #: One column of those that are missing together -> what all of them are.
@@ -159,10 +161,8 @@ def _missing(analysis: Analysis, width: int) -> list[str]:
 def _questions(analysis: Analysis, width: int) -> list[str]:
     found = []
     for one in questions(analysis):
-        found += _wrapped(
-            f"Before a kernel is written for {one.operator} ({units.share(one.share)} of the device's time):",
-            width,
-        )
+        before = _ASKED[one.answers[0].question == NEEDED]
+        found += _wrapped(f"{before} {one.operator} ({units.share(one.share)} of the device's time):", width)
         for answer in one.answers:
             found += _wrapped(f"{answer.question} {answer.answer}: {answer.text}", width, _INDENT)
     return found

@@ -36,7 +36,7 @@ def test_one_long_kernel_is_worth_work(tmp_path: Path) -> None:
             module.HEAVY: "2 device rows of 400 us each take 80 % of the device's time: one operator worth work."
         },
         "aten::add": {
-            module.HEAVY: "1 device row of 200 us takes 20 % of the device's time: one operator worth work."
+            module.HEAVY: "1 device row of 200 us takes 20 % of the device's time: worth work, as others are."
         },
     }
 
@@ -226,3 +226,19 @@ def test_a_plain_step_is_nothing_special(tmp_path: Path) -> None:
     found = told(a_step(tmp_path))
     assert all(module.WAITING in one for one in found.values())
     assert set(found) <= {"aten::_local_scalar_dense"}
+
+
+def test_a_copy_is_asked_whether_it_is_needed(tmp_path: Path) -> None:
+    made = Tabling()
+    made.operator("aten::copy_", 0, 10)
+    made.runs("copy", 2, 20, 420)
+    made.operator("aten::mm", 10, 20)
+    made.runs("mm", 12, 420, 820)
+    analysis = made.analysis(tmp_path)
+    found = dict(
+        zip([row.name for row in analysis.operators], patterns(analysis, analysis.operators), strict=True)
+    )
+    (copy,) = found["aten::copy_"]
+    assert copy.kind == module.LAYOUT and "50 % of the device's time copies" in copy.text
+    (mm,) = found["aten::mm"]
+    assert mm.kind == module.HEAVY and mm.text.endswith("worth work, as others are.")

@@ -208,3 +208,17 @@ class TestOutputs:
         found = answers(with_outputs(tmp_path, 1), "aten::linear")[module.GROWTH]
         assert found.answer == module.NO
         assert found.text.startswith("a call now allocates up to 1.00 MiB and leaves 1.00 MiB")
+
+
+def test_of_a_copy_whether_it_is_needed(tmp_path: Path) -> None:
+    made = Tabling()
+    made.operator("aten::copy_", 0, 10)
+    made.runs("copy", 2, 20, 60)
+    (found,) = questions(made.analysis(tmp_path))
+    assert [one.question for one in found.answers] == [
+        module.NEEDED,
+        module.CRITICAL,
+        module.FUSABLE,
+        module.REUSED,
+        module.GROWTH,
+    ]
