@@ -13,7 +13,7 @@ from ..trace.analysis import Analysis
 from ..trace.loading import load
 from ..trace.model import Trace
 from ..trace.profile_pass import idle
-from ..trace.profiler_cost import doubtful
+from ..trace.profiler_cost import doubtful, told_cost
 from ..trace.steps import within_steps
 from ..trace.syncs import OWN_SPAN
 from . import figures
@@ -102,8 +102,14 @@ def _names(properties: Any) -> dict[int, str]:
 
 
 def page_of_file(path: str | os.PathLike[str]) -> Page:
-    """Of a trace that somebody made. Raises TraceError."""
-    return Page(os.fspath(path), Analysis(_loaded(path)), os.fspath(path))
+    """Of a trace that somebody made; one that a profile pass left tells what the profiler cost. Raises TraceError."""
+    trace = _loaded(path)
+    cost = told_cost(trace.header)
+    if cost is None:
+        return Page(os.fspath(path), Analysis(trace), os.fspath(path))
+    overhead = None if cost["doubtful"] else cost["overhead"]
+    analysis = Analysis(trace, overhead, cost["doubtful"])
+    return Page(os.fspath(path), analysis, os.fspath(path), overhead=overhead, latency=cost["latency"])
 
 
 def _loaded(path: str | os.PathLike[str]) -> Trace:

@@ -122,6 +122,7 @@ def _profiled(run: Run, asked: ProfileRequest, target: Path | None, first: bool 
             turn=len(run.sets),
             stacks=asked.stacks,
             first=first,
+            cost=lambda seconds: None if first else _cost(run, seconds),
         )
         told = _told(run, recording, made, asked.stacks, first)
         told["trace"] = None if target is None else target.name
@@ -180,6 +181,12 @@ def _no_rows(run: Run) -> str:
         f"torch's profiler recorded no work of {kind}, not even its own: is tracing allowed on this card, and "
         "was torch built with its tracer?"
     )
+
+
+def _cost(run: Run, seconds: list[float]) -> dict[str, Any] | None:
+    from ..trace.profiler_cost import cost_of
+
+    return cost_of(seconds, [one for one in run.record.times.get("latency", ()) if one])
 
 
 def _overhead(run: Run, seconds: list[float]) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,11 +62,13 @@ def record_trace(
     turn: int = 1,
     stacks: bool = False,
     first: bool = False,
+    cost: Callable[[list[float]], Mapping[str, Any] | None] = lambda _: None,
 ) -> Recording:
     """Profile calls, each after its own reset, and write their cleaned trace to `path` (compressed: `.gz`).
 
     Each call is a span `ProfilerStep#k` that also holds, in a span `dcu_asv_ext.wait`, the wait for its end.
     steps: how many (None: 3 to 20 within two seconds and 24 MiB, whole turns of `turn` argument sets if it can be).
+    cost: the trace's entry of what the profiler costs, of the seconds of the calls.
     stacks: with Python frames. first: the calls are the first of this process, so none is made before them.
 
     Before them one call is profiled and thrown away: it takes the profiler's start-up, and tells what calls cost.
@@ -83,7 +85,7 @@ def record_trace(
                 seconds.append(_step(device, call, reset, number))
                 collect_young()
         size = _checked_size(raw)
-        _write(raw, path, profiler.calling_lines() if stacks else None)
+        _write(raw, path, profiler.calling_lines() if stacks else None, cost(seconds))
     return Recording(seconds, rehearsal.device_seen, size)
 
 
@@ -293,10 +295,10 @@ def reading() -> Iterator[None]:
         ) from fault
 
 
-def _write(raw: Path, path: Path, lines: CallingLines | None) -> None:
+def _write(raw: Path, path: Path, lines: CallingLines | None, cost: Mapping[str, Any] | None) -> None:
     try:
         with reading():
-            clean(raw, path, short_path, None if lines is None else lines.tell)
+            clean(raw, path, short_path, None if lines is None else lines.tell, cost)
     except OSError as fault:
         raise NotMeasured(f"its trace could not be written ({fault.strerror or fault})") from fault
     except TraceError as fault:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
+from .profiler_cost import COST, told_cost
 from .reading import Event, EventReader
 
 #: Entries of the file beside its events. Others may hold a whole environment, with secrets in it.
@@ -32,11 +33,13 @@ def clean(
     target: Path,
     short: Callable[[str], str],
     add: Callable[[Event, dict[str, Any]], None] | None = None,
+    cost: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Write `source` anew, event by event, compressed where the target's name ends with .gz.
 
     short: a file's whole path -> how it may be named. add: is given each event as it was, and the header's entries
-    before the events, and may add arguments. Of the header stays what is known to tell only of versions and
+    before the events, and may add arguments. cost: the header's entry `profiler_cost.COST`.
+    Of the header stays what is known to tell only of versions and
     devices; whole paths in names and arguments are made short, names of processes go.
     Returns the faults of the source. Raises TraceError for what is no trace, OSError.
     """
@@ -49,7 +52,7 @@ def clean(
                     add(event, reader.header)
                 file.write(separator + _cleaned(event, short))
                 separator = ",\n"
-        header = _as_json(allowed(reader.header))
+        header = _as_json(allowed({**reader.header, **({COST: cost} if cost else {})}))
         file.write(
             ("" if reader.count else separator) + "\n]" + ("," + header[1:] if header != "{}" else "}")
         )
@@ -65,6 +68,9 @@ def _open(target: Path) -> IO[str]:
 def allowed(header: dict[str, Any]) -> dict[str, Any]:
     """The entries of a header that may be kept."""
     kept = {name: value for name, value in header.items() if name in _HEADER or _VERSION.fullmatch(name)}
+    cost = told_cost(header)
+    if cost is not None:
+        kept[COST] = cost
     about = header.get("distributedInfo")
     if isinstance(about, dict):
         kept["distributedInfo"] = {name: about[name] for name in _DISTRIBUTED if name in about}

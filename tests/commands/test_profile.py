@@ -73,6 +73,14 @@ class TestText:
             "98.0 us a profiled step, how much of a time is the profiler's own is not known" in run(trace)[1]
         )
 
+    def test_but_of_a_kept_one_it_is(self, run: Run, tmp_path: Path) -> None:
+        cost = {"latency": 49e-6, "overhead": 2.0, "doubtful": False}
+        path = written(hip(dcu_asv_ext=cost), tmp_path / "kept.json")
+        out = run(path.name)[1]
+        assert "98.0 us a profiled step, 2.00 x the latency without the profiler (49.0 us)" in out
+        busy = written(hip(dcu_asv_ext={**cost, "doubtful": True}), tmp_path / "busy.json")
+        assert "own could not be determined (the machine was busy)" in " ".join(run(busy.name)[1].split())
+
     def test_faults_stand_above_the_figures(self, run: Run, tmp_path: Path) -> None:
         path = written(hip(), tmp_path / "cut.json")
         path.write_text(path.read_text()[:-300])

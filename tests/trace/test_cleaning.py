@@ -11,6 +11,7 @@ import pytest
 
 from dcu_asv_ext.trace import TraceError, load
 from dcu_asv_ext.trace.cleaning import clean, shortened
+from dcu_asv_ext.trace.profiler_cost import cost_of
 
 SECRETS = ("hunter2", "alice", "box17", "/home", "/tmp", "python3.11")
 
@@ -141,3 +142,26 @@ def test_what_is_no_trace(tmp_path: Path) -> None:
 
 def test_a_trace_without_events(tmp_path: Path) -> None:
     assert cleaned(tmp_path, events=[], header={"x": 1}) == {"traceEvents": []}
+
+
+@pytest.mark.parametrize(
+    ("cost", "kept"),
+    [
+        ({"latency": 1e-3, "overhead": 2.0, "doubtful": False}, True),
+        ({"latency": 1e-3, "overhead": "alice", "doubtful": False}, False),
+        ("alice", False),
+    ],
+)
+def test_what_the_profiler_costs_stays_where_it_is_that_alone(tmp_path: Path, cost: Any, kept: bool) -> None:
+    source, target, again = (tmp_path / f"{name}.json" for name in ("source", "target", "again"))
+    source.write_text(json.dumps({"traceEvents": []}))
+    clean(source, target, str, cost=cost if kept else None)
+    if not kept:
+        target.write_text(json.dumps({"dcu_asv_ext": cost, "traceEvents": []}))
+    clean(target, again, str)
+    assert json.loads(again.read_text()).get("dcu_asv_ext") == (cost if kept else None)
+
+
+def test_what_the_profiler_costs_is_the_ratio_of_medians() -> None:
+    assert cost_of([2.0, 2.2, 2.4], [1.0, 1.1, 1.2]) == {"latency": 1.1, "overhead": 2.0, "doubtful": False}
+    assert cost_of([2.0], []) is None
