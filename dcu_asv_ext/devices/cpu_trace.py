@@ -131,6 +131,10 @@ def _profiled(call: Callable[[], object], torch: Any, sizes: list[int], freed: l
         baseline = sum(sizes) - sum(sizes[number] for number in freed[:earlier])
         call()
         during = freed[earlier:]
+        unbroken = torch.autograd._profiler_enabled()
+    if not unbroken:
+        # What is left of it cannot even be saved: the process would end.
+        raise NotMeasured("the call uses a profiler of its own, which ends the one that counts allocations")
     with tempfile.TemporaryDirectory(prefix="dcu-asv-memory-") as folder:
         path = Path(folder) / "trace.json"
         profile.kineto_results.save(str(path))

@@ -216,7 +216,11 @@ class _Profiler:
         with self._own_faults("could not be stopped"):
             if not self._started:
                 self._profile._start_trace()
+            unbroken = torch._C._autograd._profiler_enabled()
             self._profile.__exit__(None, None, None)
+            if not unbroken:
+                # What is left of it cannot even be saved: the process would end.
+                raise RuntimeError("the call ended it")
 
     def save(self, path: Path) -> None:
         with self._own_faults("could not write its trace"):
