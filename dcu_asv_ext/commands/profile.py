@@ -80,11 +80,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tables.add_argument(
         "--top", type=count, metavar="N", help="rows of a table (default: 15; of --json and --csv: all)"
     )
-    tables.add_argument("--filter", metavar="REGEX", help="only operators and kernels with it in their name")
+    tables.add_argument(
+        "--filter",
+        metavar="REGEX",
+        help="only operators with it in their name, their kernels, and kernels with it in theirs",
+    )
     tables.add_argument(
         "--by-shape", action="store_true", help="a row for each operator and its input shapes"
     )
-    tables.add_argument("--kernels", action="store_true", help="the table of kernels alone (also of --csv)")
+    tables.add_argument(
+        "--kernels", action="store_true", help="of the tables that of kernels alone (also of --csv)"
+    )
     tables.add_argument("--all", action="store_true", help="every row, and every finding")
     output = parser.add_argument_group("output")
     add_json(output)

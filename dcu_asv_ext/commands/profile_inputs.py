@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..evidence.traces import ENDING, FOLDER
 from .choosing import WrongUse
 
 _TRACE = re.compile(r"\.(json|json\.gz|gz|pt\.trace)$")
@@ -66,12 +67,20 @@ def is_trace(word: str) -> bool:
 
 
 def _in_folder(folder: str) -> list[str]:
+    """Of results (and folders of them) the kept traces; asv's own files beside those are none."""
+    kept = [
+        os.path.join(place, one)
+        for place, _, names in os.walk(folder)
+        if place != folder and place.endswith(FOLDER)
+        for one in names
+        if one.endswith(ENDING) and not one.startswith(".")
+    ]
     found = [
         os.path.join(folder, one)
         for one in os.listdir(folder)
         if one.endswith(_SUFFIXES) and one != "asv.conf.json"
     ]
-    return sorted(found, key=_by_number)
+    return sorted(kept or found, key=_by_number)
 
 
 def _by_number(path: str) -> list[tuple[int, str]]:

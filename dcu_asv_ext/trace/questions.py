@@ -119,7 +119,9 @@ def _critical(analysis: Analysis, rows: Ints) -> Answer:
     span = sum(one.span for one in analysis.activities)
     late = int(device.duration[rows[slack]].sum())
     text = f"in {units.share(share)} of its {units.time(own)} nothing else ran on the device"
-    text += f" (left out: {units.time(late)} after which the host is late anyway)" if late else ""
+    if late:
+        text = f"of its {units.time(own)} the device waits for the host after {units.time(late)} in any case"
+        text += f", and in {units.time(alone)} of the others nothing else ran" if alone else ""
     gain = f"be up to {units.time(alone)} shorter" if alone else "be no shorter"
     return Answer(
         CRITICAL, _word(share), f"{text}: without it the device's span of {units.time(span)} would {gain}."

@@ -52,7 +52,7 @@ def totals(trace: Trace) -> dict[str, Any]:
         for name in ("kernel_count", "kernel_time", "busy_time", "span"):
             found[name] = None
             missing[name] = reason
-        missing["copies"] = reason
+        missing |= dict.fromkeys(("copies", "idle_share", "overlap_share"), reason)
     return found
 
 

@@ -67,8 +67,9 @@ def chosen_operators(
 
 
 def chosen_kernels(analysis: Analysis, selection: Selection) -> tuple[Sequence[KernelRow], int]:
-    """Those to be shown, and how many more match; sorted by their time where a key is none of theirs."""
-    rows = [row for row in analysis.kernels if selection.matches(row.name, row.short)]
+    """Those to be shown, and how many more match, by their name or that of an operator that launched them; sorted by
+    their time where a key is none of theirs."""
+    rows = [row for row in analysis.kernels if selection.matches(row.name, row.short, *row.operators)]
     if selection.sort == _NAME:
         rows.sort(key=lambda row: row.short)
     elif selection.sort in _KERNEL_KEYS:

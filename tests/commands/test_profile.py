@@ -81,6 +81,20 @@ class TestText:
         busy = written(hip(dcu_asv_ext={**cost, "doubtful": True}), tmp_path / "busy.json")
         assert "own could not be determined (the machine was busy)" in " ".join(run(busy.name)[1].split())
 
+    def test_of_a_folder_of_results_the_kept_traces_are_told(self, run: Run, tmp_path: Path) -> None:
+        kept = tmp_path / "results" / "vm" / "abc-py3.traces"
+        kept.mkdir(parents=True)
+        written(hip(), kept / "gemm-0.json.gz")
+        for own in ("machine.json", "abc-py3.json"):
+            (kept.parent / own).write_text("{}")
+        for folder in ("results/vm", "results/"):
+            code, out, err = run(folder)
+            assert (code, err) == (FINE, "") and "gemm-0.json.gz: 4 profiled steps" in out
+
+    def test_kernels_of_the_operators_asked_for_are_shown(self, run: Run, trace: str) -> None:
+        out = run(trace, "--filter", "aten::add")[1]
+        assert "No kernel of this name" not in out and "from aten::add" in out
+
     def test_faults_stand_above_the_figures(self, run: Run, tmp_path: Path) -> None:
         path = written(hip(), tmp_path / "cut.json")
         path.write_text(path.read_text()[:-300])
