@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from dcu_asv_ext.trace.picture_texts import ENGLISH
+from tests.trace.building import Building
 
 from .browser import Page
 from .profiles import finding, launch, training, written
 
-NAMES = "[...document.querySelectorAll('#{} tbody tr')].map((row) => row.cells[0].innerText)"
+NAMES = "[...document.querySelectorAll('#{} tbody tr:not(.meaning)')].map((row) => row.cells[0].innerText)"
 HOSTILE = (
     "<script>window.taken = 1</script>",
     '</script><img src=x onerror="window.taken = 1">',
@@ -52,6 +53,24 @@ def test_tables_are_sorted_by_a_heading(opened: Page) -> None:
     assert opened.run(f"{sort}.ariaSort") == "ascending"
     opened.click("#kernels th.name button")
     assert names(opened, "kernels") == ["relu_kernel", "matmul_kernel", "add_kernel"]
+
+
+@pytest.mark.parametrize("width", [1300, 420])
+def test_what_a_row_means_is_in_sight_below_it(page: Page, tmp_path: Path, width: int) -> None:
+    built = Building()
+    for number in range(60):
+        begin = 1000.0 * number
+        built.operator("aten::addmm", begin, begin + 900)
+        launch(built, "matmul_kernel", begin + 10, begin + 20, begin + 30)
+    page.resize(width, 1000)
+    page.open(written(tmp_path, built))
+    edges, above = page.run(
+        "(() => { const row = document.querySelector('#operators tr.meaning');"
+        " const box = row.querySelector('div').getBoundingClientRect();"
+        " return [[box.left, box.right], row.previousElementSibling.cells[0].innerText]; })()"
+    )
+    assert above == "aten::addmm"
+    assert 0 <= edges[0] < edges[1] <= width
 
 
 def test_tables_are_filtered(opened: Page) -> None:
@@ -107,7 +126,7 @@ def test_names_of_a_trace_are_only_text(page: Page, tmp_path: Path) -> None:
     assert page.run("document.querySelector('h1').textContent") == HOSTILE[1]
     assert page.run("document.title") == HOSTILE[1]
     shown = page.run(
-        "[...document.querySelectorAll('#operators tbody tr')].map((row) => row.cells[0].textContent)"
+        "[...document.querySelectorAll('#operators tbody tr:not(.meaning)')].map((row) => row.cells[0].textContent)"
     )
     assert set(HOSTILE[:4]) <= set(shown)
     assert any(name.startswith("kkkk") for name in shown)

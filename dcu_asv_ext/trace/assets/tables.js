@@ -24,13 +24,15 @@ class Table {
       oninput: () => { this.text = input.value.trim().toLowerCase(); this.fill(); },
     });
     this.count = element("span", { class: "found", "aria-live": "polite" });
-    this.headings = this.data.columns.map(([key, kind], number) => {
+    this.headings = new Map();
+    this.data.columns.forEach(([key, kind], number) => {
+      if (kind === "text") return; // drawn below its row, as wide as the table
       const button = element("button", { type: "button", onclick: () => this.sortBy(number) }, told(`column_${key}`), element("span", { class: "arrow", "aria-hidden": "true" }));
-      return element("th", { scope: "col", class: kind }, button);
+      this.headings.set(number, element("th", { scope: "col", class: kind }, button));
     });
     this.body = element("tbody");
     this.more = element("p", { class: "more" });
-    const table = element("table", { "aria-labelledby": `${this.name}-title` }, element("thead", {}, element("tr", {}, ...this.headings)), this.body);
+    const table = element("table", { "aria-labelledby": `${this.name}-title` }, element("thead", {}, element("tr", {}, ...this.headings.values())), this.body);
     const label = `${document.getElementById(`${this.name}-title`).textContent}: ${told("table_scroll")}`;
     this.place.append(element("div", { class: "toolbar" }, input, this.count),
       element("div", { class: "sideways", tabindex: "0", role: "region", "aria-label": label }, table), this.more);
@@ -63,7 +65,7 @@ class Table {
     });
     const rows = this.chosen();
     const shown = this.all ? rows : rows.slice(0, FIRST_ROWS);
-    this.body.replaceChildren(...shown.map((row) => element("tr", {}, ...row.map((cell, i) => this.cell(cell, this.data.columns[i][1])))));
+    this.body.replaceChildren(...shown.flatMap((row) => this.drawn(row)));
     this.count.textContent = rows.length ? told("table_count", { shown: grouped(rows.length), all: grouped(this.data.rows.length) }) : told("table_none");
     this.more.replaceChildren();
     if (shown.length < rows.length) {
@@ -71,6 +73,15 @@ class Table {
     }
     const [rest, seconds] = this.data.rest;
     if (rest) this.more.append(element("span", {}, told("table_rest", { count: grouped(rest), time: time(seconds * 1e9) })));
+  }
+
+  /** The row, and below it what its figures mean. */
+  drawn(row) {
+    const cells = row.map((cell, number) => [cell, this.data.columns[number][1]]);
+    const texts = cells.flatMap(([cell, kind]) => (kind === "text" ? this.lines(cell, kind) : []));
+    const figures = element("tr", { class: texts.length ? "told" : "" }, ...cells.filter(([, kind]) => kind !== "text").map(([cell, kind]) => this.cell(cell, kind)));
+    if (!texts.length) return [figures];
+    return [figures, element("tr", { class: "meaning" }, element("td", { colspan: this.headings.size }, element("div", { class: "meaning" }, ...texts)))];
   }
 
   cell(value, kind) {
@@ -86,7 +97,7 @@ class Table {
       bar.style.width = `${Math.round(100 * (value ?? 0))}%`;
       return element("td", { class: kind }, element("span", { class: "figure-of-bar" }, value === null ? "–" : share(value)), bar);
     }
-    if (kind === "text" || kind === "line") return element("td", { class: kind }, ...this.lines(value, kind));
+    if (kind === "line") return element("td", { class: kind }, ...this.lines(value, kind));
     const write = { count: grouped, seconds: (one) => time(one * 1e9), bytes: size }[kind];
     return element("td", { class: kind }, value === null || value === undefined ? "–" : write(value));
   }
