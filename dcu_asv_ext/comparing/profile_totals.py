@@ -65,7 +65,11 @@ def _device(page: Page) -> str:
 
 
 def _cost(page: Page) -> str:
-    parts = [] if page.step is None else [f"{figures.quantity(page.step, 'seconds')} a profiled step"]
+    parts = (
+        []
+        if page.step is None
+        else [f"{figures.quantity(page.step, 'seconds')} a profiled step (the median)"]
+    )
     if page.overhead is not None and page.latency is not None:
         latency = figures.quantity(page.latency, "seconds")
         parts.append(f"{page.overhead:.2f} x the latency without the profiler ({latency})")

@@ -70,14 +70,17 @@ class TestText:
 
     def test_what_the_profiler_costs_is_not_known_of_a_file(self, run: Run, trace: str) -> None:
         assert (
-            "98.0 us a profiled step, how much of a time is the profiler's own is not known" in run(trace)[1]
+            "98.0 us a profiled step (the median), how much of a time is the profiler's own is not"
+            in run(trace)[1]
         )
 
     def test_but_of_a_kept_one_it_is(self, run: Run, tmp_path: Path) -> None:
         cost = {"latency": 49e-6, "overhead": 2.0, "doubtful": False}
         path = written(hip(dcu_asv_ext=cost), tmp_path / "kept.json")
         out = run(path.name)[1]
-        assert "98.0 us a profiled step, 2.00 x the latency without the profiler (49.0 us)" in out
+        assert (
+            "98.0 us a profiled step (the median), 2.00 x the latency without the profiler (49.0 us)" in out
+        )
         busy = written(hip(dcu_asv_ext={**cost, "doubtful": True}), tmp_path / "busy.json")
         assert "own could not be determined (the machine was busy)" in " ".join(run(busy.name)[1].split())
 

@@ -62,7 +62,7 @@ def test_the_overhead_stands_beside_every_figure(measuring: Measuring, run: Run)
     code, out, err = run("gemm")
     assert code == FINE and err == "Installing\n"
     assert f"of {CODE}: 4 profiled calls" in out
-    assert "98.0 us a profiled step, 1.25 x the latency without the profiler (78.4 us)" in out
+    assert "98.0 us a profiled step (the median), 1.25 x the latency without the profiler (78.4 us)" in out
     assert out.count("profiled: 1.25 x the latency") == 2, "totals and findings"
     assert out.count("1.25 times as long") == 2, "operators and kernels"
     assert f"{measuring.trace} (https://ui.perfetto.dev opens it)" in " ".join(out.split())
