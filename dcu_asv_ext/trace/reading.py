@@ -127,10 +127,12 @@ class EventReader:
         )
 
     def _objects(self, entries: list[Any]) -> list[Event]:
-        objects = [one for one in entries if type(one) is dict]
-        self.count += len(objects)
-        self._no_objects += len(entries) - len(objects)
-        return objects
+        if set(map(type, entries)) != {dict}:
+            some = len(entries)
+            entries = [one for one in entries if type(one) is dict]
+            self._no_objects += some - len(entries)
+        self.count += len(entries)
+        return entries
 
     def _piece(self) -> list[Any] | None:
         """The next events, all at once; None where the border of an event was not found."""

@@ -6,6 +6,7 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from . import kinds
@@ -18,6 +19,7 @@ from .reading import Event
 _UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
 _NOTHING: dict[str, Any] = {}
 _TIMES = ("start", "duration")
+_NAME, _PLACE = itemgetter("name"), itemgetter("pid", "tid")
 _CPU = 0
 
 
@@ -213,10 +215,10 @@ class RowBuilder:
                 self.thread_names[row.get("pid"), row.get("tid")] = str(row["args"]["name"]).strip()
 
     def _names(self, rows: list[Event]) -> list[int]:
-        return [self.names[row["name"]] for row in rows]
+        return list(map(self.names.__getitem__, map(_NAME, rows)))
 
     def _threads(self, rows: list[Event]) -> list[int]:
-        return [self.threads[row["pid"], row["tid"]] for row in rows]
+        return list(map(self.threads.__getitem__, map(_PLACE, rows)))
 
     def _grid(self, sizes: tuple[str, str]) -> int:
         grid, block = (one.strip("[]()").replace(", ", "x") for one in sizes)
