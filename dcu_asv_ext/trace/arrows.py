@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Columns, Numbered, microseconds, whole_numbers
+from .columns import Columns, Numbered, can_be, microseconds, nanoseconds, whole_numbers
 from .model import Floats, Ints
 from .reading import Event
 
@@ -44,13 +44,18 @@ class Arrows:
         bare = np.flatnonzero(correlation < 0)
         if not len(bare) or not len(self._ends):
             return correlation
-        ends: dict[tuple[int, float], int] = {}
-        ended = (self._ends.number("track"), self._ends.time("time"), self._ends.number("id"))
+        ends: dict[tuple[int, int], int] = {}
+        ended = (self._ends.number("track"), _place(self._ends.time("time")), self._ends.number("id"))
         for track, time, number in zip(*(one.tolist() for one in ended), strict=True):
             if ends.setdefault((track, time), number) != number:
                 ends[track, time] = -1
-        places = list(zip(tracks[bare].tolist(), starts[bare].tolist(), strict=True))
+        places = list(zip(tracks[bare].tolist(), _place(starts[bare]).tolist(), strict=True))
         at_place = Counter(places)
         found = [ends.get(place, -1) if at_place[place] == 1 else -1 for place in places]
         correlation[bare] = np.array(found, np.int64)
         return correlation
+
+
+def _place(times: Floats) -> Ints:
+    """To the nanosecond: an arrow may be written with more digits than its row."""
+    return nanoseconds(np.where(can_be(times), times, -1.0))

@@ -266,7 +266,8 @@ class Run:
                 "ts": begin / 1000, "dur": (end - begin) / 1000, "args": args}  # fmt: skip
 
     def _arrow(self, phase: str, one: Work, pid: int, tid: Any, time: int) -> dict[str, Any]:
-        return {"ph": phase, "id": one.correlation, "pid": pid, "tid": tid, "ts": time / 1000, "cat": "ac2g",
+        # With more digits than a row's, as a writer that rounds only some of them has it.
+        return {"ph": phase, "id": one.correlation, "pid": pid, "tid": tid, "ts": time / 1000 + 1e-4, "cat": "ac2g",
                 "name": "ac2g", **({"bp": "e"} if phase == "f" else {})}  # fmt: skip
 
     def _external(self, number: int) -> dict[str, int]:
