@@ -151,7 +151,8 @@ class TestBenchmark:
             "x.trace.html",
         ]
         (again,) = profiled.json(str(trace))
-        assert multiplications(again) == 5 and again["overhead"] is None
+        assert multiplications(again) == 5
+        assert again["latency_seconds"] > 0, "a kept trace tells what the profiler cost"
 
     def test_both_sides_of_a_comparison(self, profiled: Profiled) -> None:
         only("hip", profiled)

@@ -18,7 +18,7 @@ def test_a_record_is_sound_and_whole() -> None:
     assert [len(record["times"][name]) for name in ("latency", "device_time")] == [SAMPLES, SAMPLES]
     assert len(record["sampled"]["times"]) == MOST_KEPT and len(record["memory"]["alive"]["holders"]) == 8
     # What only some measurements have is not among them.
-    some = {"dirty", "head", "missing", "error", "thinned"}
+    some = {"dirty", "head", "missing", "error", "thinned", "profile"}
     assert {one.name for one in dataclasses.fields(Measurement)} - set(record) <= some
 
 

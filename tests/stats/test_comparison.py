@@ -64,6 +64,7 @@ def test_names_of_the_contract() -> None:
         "history": None,
         "paired": False,
         "exact": False,
+        "points": False,
         "margin": 0.01,
         "equivalence": 0.05,
         "direction": "lower",
