@@ -6,10 +6,10 @@ import pytest
 
 from dcu_asv_ext.trace.loading import load
 
+from .real import TRACES
 from .tabling import Tabling, a_step
 
 US = 1000
-TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces"
 
 
 def test_by_name_and_shape_the_longest_first(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from dcu_asv_ext.trace.names import MOST, short_name
 
-TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces"
+from .real import TRACES
+
 ADD = "at::native::CUDAFunctor_add<float>"
 ARRAY = "std::array<char*, 3ul>"
 GELU = (

@@ -13,8 +13,9 @@ import pytest
 
 from dcu_asv_ext.trace import load, summarize
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "traces"
-TRACES = sorted(FOLDER.glob("*.json.gz"))
+from .real import TRACES as REAL_FOLDER
+
+TRACES = sorted(REAL_FOLDER.glob("*.json.gz"))
 
 pytestmark = pytest.mark.skipif(not TRACES, reason="no traces of real devices are here")
 NS = 1e-9

@@ -9,9 +9,8 @@ from dcu_asv_ext.trace.loading import load
 from dcu_asv_ext.trace.table_rows import Selection
 from dcu_asv_ext.trace.table_text import WIDTH, render
 
+from .real import TRACES
 from .tabling import CPU, Tabling, a_step
-
-TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces"
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from dcu_asv_ext.trace.analysis import Analysis
 from dcu_asv_ext.trace.loading import load
 from dcu_asv_ext.trace.waits import COPY, HOST_LATE, SCHEDULING
 
-TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces"
+from .real import TRACES
+
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="no traces of real cards here")
 BERT = ["hip_mi300_bert_small", "cuda_h100_bert_small"]
 
