@@ -7,7 +7,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 GZ = ".gz"
@@ -38,17 +38,23 @@ def replace_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def replace_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    target = Path(path)
+    with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """An empty file beside `target`, which takes its place when the block ends well, and goes when it does not."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix="." + target.name + ".", suffix=".tmp", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix="." + target.name + ".", suffix=".tmp", dir=target.parent)
+    os.close(descriptor)
+    temporary = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield temporary
         os.chmod(temporary, 0o644)
         os.replace(temporary, target)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise

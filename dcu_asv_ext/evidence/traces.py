@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .packing import replacing
 from .store import SUFFIX
 
 FOLDER = ".traces"
@@ -73,17 +73,8 @@ def keep(source: Path, target: Path, limit: int | None) -> None:
         raise TooLarge(
             f"it has {size / (1 << 20):.1f} MiB, more than the {limit / (1 << 20):.3g} MiB that are kept"
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix="." + target.name + ".", suffix=".tmp", dir=target.parent)
-    os.close(descriptor)
-    try:
+    with replacing(target) as temporary:
         shutil.copyfile(source, temporary)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 def remove(evidence: Path, benchmarks: Iterable[str] | None = None) -> None:
