@@ -1,0 +1,55 @@
+"use strict";
+/* What all pages share: loading data, texts, making elements. Classic scripts, since a browser that opened the site
+   as a file loads no modules, and no data but by a script's element. */
+window.dcu = (() => {
+  const waiting = new Map(); // key -> {resolve, reject}
+  const asked = new Map(); // key -> promise
+  const texts = {};
+
+  /* A data file calls this: base64 of gzip of JSON. */
+  function data(key, packed) {
+    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+    waiting.get(key).resolve(JSON.parse(fflate.strFromU8(fflate.gunzipSync(bytes))));
+  }
+
+  /* The data of a key ("index", "b/...", see the README of the data); one file, fetched once. */
+  function load(key) {
+    if (!asked.has(key)) {
+      asked.set(key, new Promise((resolve, reject) => {
+        waiting.set(key, { resolve, reject });
+        const script = document.createElement("script");
+        script.src = "data/" + key.split("/").map(encodeURIComponent).join("/") + ".js";
+        script.onerror = () => {
+          asked.delete(key);
+          reject(new Error(text("no-data", { key })));
+        };
+        script.onload = () => script.remove();
+        document.head.append(script);
+      }));
+    }
+    return asked.get(key);
+  }
+
+  /* The text of a key, with {name} replaced by the values. */
+  function text(key, values = {}) {
+    if (!(key in texts)) throw new Error(`there is no text "${key}"`);
+    return texts[key].replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  }
+
+  /* An element; children are elements or plain text, never markup. props: attributes, `on` + event for listeners;
+     false, null and undefined leave an attribute out. */
+  function el(tag, props, ...children) {
+    const made = tag.startsWith("svg:")
+      ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4))
+      : document.createElement(tag);
+    for (const [name, value] of Object.entries(props || {})) {
+      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (value === true) made.setAttribute(name, "");
+      else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+    }
+    made.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+    return made;
+  }
+
+  return { data, load, text, texts, el, pages: new Map(), index: null };
+})();

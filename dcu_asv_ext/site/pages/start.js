@@ -1,0 +1,12 @@
+"use strict";
+(async () => {
+  try {
+    dcu.index = await dcu.load("index");
+  } catch (fault) {
+    document.getElementById("main").append(dcu.el("p", { role: "alert" }, fault.message));
+    return;
+  }
+  window.addEventListener("hashchange", () => dcu.router.show());
+  window.addEventListener("popstate", () => dcu.router.show());
+  dcu.router.show();
+})();
