@@ -23,7 +23,7 @@ from asv.results import Results
 from asv.runner import ForkServer, Spawner
 
 from ..evidence.store import evidence_path
-from . import device_profile, removal, session, sharing, steps, verdicts
+from . import device_profile, removal, session, sharing, site_speed, steps, verdicts
 from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
@@ -45,6 +45,7 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (asv_profiling.Profile, "run", ("conf", "benchmark", "gui", "force")),
     (Spawner, "run", ("name", "params_str", "profile_path", "result_file_name", "timeout", "cwd")),
     (ForkServer, "run", ("name", "params_str", "profile_path", "result_file_name", "timeout", "cwd")),
+    (Results, "load", ("path", "machine_name")),
     (Results, "load_data", ("result_dir",)),
     (Results, "save", ("result_dir",)),
     (Results, "rm", ("result_dir",)),
@@ -65,6 +66,7 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (continuous.Continuous, "run", ("conf",)),
     (graph.GraphSet, "detect_steps", ("pool", "dots")),
     (graph.Graph, "get_data", ()),
+    (graph.Graph, "get_file_path", ("params", "benchmark_name")),
     (graph, "_compute_graph_steps", ("data",)),
     (regressions, "detect_regressions", ("steps", "threshold")),
     (Benchmarks, "filter_out", ("skip",)),
@@ -92,6 +94,7 @@ def install() -> None:
     for spawner in (Spawner, ForkServer):
         _replace(spawner, "run", _spawner_run)
     for name, made in (
+        ("load", site_speed.load),
         ("load_data", _load_data),
         ("save", _save),
         ("rm", _rm),
@@ -107,6 +110,8 @@ def install() -> None:
     _replace(compare, "_is_result_better", verdicts.is_result_better)
     _replace(continuous.Continuous, "run", verdicts.continuous_run)
     _replace(graph.GraphSet, "detect_steps", steps.detect_steps)
+    _replace(graph.Graph, "get_data", site_speed.get_data)
+    _replace(graph.Graph, "get_file_path", site_speed.get_file_path)
     _replace(regressions, "detect_regressions", steps.detect_regressions)
 
 
@@ -372,6 +377,7 @@ def _publish_run(original: Any) -> Any:
 
         with (
             steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None, revisions),
+            site_speed.publishing(),
             _built_beside(conf, settings),
         ):
             return original(cls, conf, *args, **kwargs)
