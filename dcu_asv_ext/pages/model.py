@@ -146,7 +146,8 @@ class Work:
 
     What one builder leaves for the others: comparisons: (pi, ci before, ci after) of each file in c/; evidence: pi ->
     ci that have files in e/; matrices: (pi, ci) of each file in m/; parts: (function, pi) -> keys of its files in b/;
-    change_pairs: (pi, ci before, ci after), the two sides of each change point, newest first.
+    change_pairs: (pi, ci before, ci after), the two sides of each change point, newest first. evidence_files:
+    (function, pi) -> the commits in each of its files in e/ (file n is the n-th list).
     """
 
     project: Project
@@ -172,6 +173,7 @@ class Work:
     matrices: list[tuple[int, int]] = field(default_factory=list)
     parts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     change_pairs: list[tuple[int, int, int]] = field(default_factory=list)
+    evidence_files: dict[tuple[str, int], list[list[int]]] = field(default_factory=dict)
 
     def measured(self, place: int) -> list[int]:
         """The commits that have a result there, oldest first."""
