@@ -139,7 +139,10 @@ class Work:
     commits: all that the pages name, oldest first: measured ones, those of tags, and branch heads. Its positions
     (`ci`) and those of `places` (`pi`) stand for them everywhere. tags: name -> ci. entries: (pi, ci) -> result.
     benchmarks: asv's descriptions by name. extract, results: of an entry; an extract is cheap and kept, a whole
-    result set is read from its files as `dcu-asv compare` reads it, which takes long. Both raise Unreadable.
+    result set is read from its files as `dcu-asv compare` reads it, which takes long; `uncut` as that reads the results
+    before the two sides (None: as `results`). All of them raise Unreadable.
+    line_of: a commit's own first parents and itself, full hashes, oldest first; None where the repository does not
+    know it. Asked of commits that lie on no branch's line.
     policy: of the gates; None with the reason in `policy_fault`. published_evidence, compare_all: settings.
     may_go_on: False once nobody should wait for more: what is optional then stops. notes: sentences on what was
     passed over, shown on the pages and on the console.
@@ -162,6 +165,8 @@ class Work:
     results_dir: Path
     out: Out
     cache: Cache
+    uncut: Callable[[Entry], ResultSet] | None = None
+    line_of: Callable[[str], Sequence[str] | None] = lambda commit: None
     policy: Policy | None = None
     policy_fault: str = ""
     published_evidence: int = 20
