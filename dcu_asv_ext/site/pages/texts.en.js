@@ -6,4 +6,56 @@ Object.assign(dcu.texts, {
   "fault": "This cannot be shown",
   "no-page": "There is no page {page}.",
   "no-data": "The file data/{key}.js cannot be loaded: copy the folder of the site whole, or publish it again.",
+  "skip": "To the content",
+  "nav": "Pages",
+  "nav.overview": "Overview",
+  "nav.changes": "Changes",
+  "nav.benchmarks": "Benchmarks",
+  "nav.compare": "Compare",
+  "nav.matrix": "Matrix",
+  "nav.asv": "asv's pages",
+  "theme": "Theme",
+  "theme.system": "System",
+  "theme.light": "Light",
+  "theme.dark": "Dark",
+  "foot.made": "Made {when} by dcu-asv-ext {version} from {count} commits.",
+  "foot.data": "The data lie in the folder data beside this page: JSON, gzip, base64, one file for each view.",
+  "foot.home": "The project",
+  "command": "Command",
+  "copy": "Copy",
+  "copied": "Copied.",
+  "copy-failed": "The browser does not let the page copy: select the command and copy it.",
+  "interval.label": "ratio {ratio}, 95 % interval {low} to {high}",
+  "interval.ratio": "ratio {ratio}",
+  "branch": "Branch",
+  "place": "Machine and environment",
+  "all": "All",
+
+  // ---- tables
+  "table.filter": "Filter",
+  "table.csv": "CSV",
+  "table.json": "JSON",
+  "table.empty": "There is nothing to list.",
+  "table.no-match": "No row matches.",
+  "table.rows": "{count} rows",
+  "table.found": "{count} of {all} rows",
+  "table.range": "{from} to {to} of {all}",
+  "table.back": "Back",
+  "table.on": "On",
+
+  // ---- overview
+
+  // ---- changes
+
+  // ---- benchmarks (the list)
+
+  // ---- benchmark
+
+  // ---- evidence
+
+  // ---- profile
+
+  // ---- compare
+
+  // ---- matrix
 });
