@@ -4,11 +4,15 @@
   const { el, text } = dcu;
 
   /* A labelled <select> whose choice is an entry of the view's state.
-     options: [[value, text], ...]; chosen: what is done with a choice, if not that. */
+     options: [[value, text], ...], and {label, options} for a group of them; chosen: what is done with a choice, if not
+     that. */
   dcu.choice = ({ label, name, options, value, chosen }) => {
     const act = chosen || ((one) => dcu.router.change({ [name]: one }));
     const select = el("select", { name, onchange: (event) => act(event.target.value) });
-    for (const [one, told] of options) select.append(el("option", { value: one, selected: String(one) === String(value) }, told));
+    const option = ([one, told]) => el("option", { value: one, selected: String(one) === String(value) }, told);
+    for (const one of options) {
+      select.append(Array.isArray(one) ? option(one) : el("optgroup", { label: one.label }, one.options.map(option)));
+    }
     return el("label", { class: "choice" }, el("span", {}, label), select);
   };
 

@@ -5,19 +5,24 @@
   const WIDTH = 120, HEIGHT = 18, EDGE = 6;
   const fixed = (number) => number.toFixed(1);
 
-  /* The limits of a ratio axis that hold all rows, 1 in the middle; at most a factor of 4 and at least 5 % each way.
-     rows: {ratio, ci_low, ci_high}. */
+  const ENDS = [1.05, 1.1, 1.2, 1.3, 1.5, 2, 3, 5]; // of an axis; what lies beyond the last is drawn as an arrow
+  const ON_AXIS = 0.8; // share of the intervals' ends that lie on it: one wild row must not flatten the others
+
+  /* The limits of a ratio axis for all rows, 1 in the middle. rows: {ci_low, ci_high}. */
   dcu.ratioLimits = (rows) => {
-    const sizes = rows.flatMap((one) => [one.ratio, one.ci_low, one.ci_high])
+    const away = rows.flatMap((one) => [one.ci_low, one.ci_high])
       .filter((one) => format.known(one) && one > 0)
-      .map((one) => Math.abs(Math.log(one)));
-    const reach = Math.min(sizes.reduce((most, one) => Math.max(most, one), Math.log(1.05)), Math.log(4));
-    return [Math.exp(-reach), Math.exp(reach)];
+      .map((one) => Math.exp(Math.abs(Math.log(one))))
+      .sort((a, b) => a - b);
+    const wanted = away.length ? away[Math.ceil(ON_AXIS * away.length) - 1] : 1;
+    const end = ENDS.find((one) => one >= wanted) || ENDS[ENDS.length - 1];
+    return [1 / end, end];
   };
 
   /* A 95 % interval of a ratio on a logarithmic axis, with the line of no change; what lies beyond the limits is an
-     arrow. word: the verdict that gives the colour. Null where there is no ratio. */
-  dcu.intervalMark = ({ ratio, low, high, limits = [0.5, 2], word = "" }) => {
+     arrow. margin: the ratio up to which a change does not count, drawn as a band. word: the verdict that gives the
+     colour. Null where there is no ratio. */
+  dcu.intervalMark = ({ ratio, low, high, limits = [0.5, 2], margin = 1, word = "" }) => {
     if (!format.known(ratio) || ratio <= 0) return null;
     const [from, to] = limits.map(Math.log);
     const at = (one) => EDGE + ((WIDTH - 2 * EDGE) * (Math.log(one) - from)) / (to - from);
@@ -25,7 +30,9 @@
     const inside = (x) => x > EDGE - 0.5 && x < WIDTH - EDGE + 0.5;
     const middle = HEIGHT / 2;
     const line = (x1, x2, y1, y2) => el("svg:line", { class: "reach", x1: fixed(x1), x2: fixed(x2), y1, y2 });
-    const parts = [el("svg:line", { class: "none", x1: fixed(at(1)), x2: fixed(at(1)), y1: 1, y2: HEIGHT - 1 })];
+    const band = [within(at(1 / margin)), within(at(margin))];
+    const parts = margin > 1 ? [el("svg:rect", { class: "margin", x: fixed(band[0]), width: fixed(band[1] - band[0]), y: 1, height: HEIGHT - 2 })] : [];
+    parts.push(el("svg:line", { class: "none", x1: fixed(at(1)), x2: fixed(at(1)), y1: 1, y2: HEIGHT - 1 }));
     if (format.known(low) && format.known(high) && low > 0) {
       parts.push(line(within(at(low)), within(at(high)), middle, middle));
       for (const end of [at(low), at(high)]) {

@@ -38,13 +38,14 @@
   function whole(column) {
     const value = column.value || ((row) => row[column.key]);
     const shown = (row) => (absent(value(row)) ? dcu.format.NONE : String(value(row)));
-    return { ...column, value, cell: column.cell || shown, text: column.text || ((row) => (absent(value(row)) ? "" : String(value(row)))) };
+    return { ...column, value, order: column.order || value, cell: column.cell || shown, text: column.text || ((row) => (absent(value(row)) ? "" : String(value(row)))) };
   }
 
   class Table {
     constructor({ columns, rows, caption, filter = false, csv = "", sort = null, state = "", empty = "", rowClass = null, hideCaption = false }) {
       Object.assign(this, { rows, caption, csv, state, rowClass, first: 0 });
-      this.columns = columns.map(whole);
+      this.exported = columns.map(whole);
+      this.columns = this.exported.filter((one) => !one.hidden);
       this.empty = empty || text("table.empty");
       const query = state ? dcu.router.state().query : {};
       const [key, way] = (query[`${state}.sort`] || "").split(":");
@@ -84,7 +85,7 @@
 
     exports() {
       const button = (kind, make, type) =>
-        el("button", { type: "button", onclick: () => dcu.download(`${this.csv}.${kind}`, make(this.columns, this.chosen()), type) }, text(`table.${kind}`));
+        el("button", { type: "button", onclick: () => dcu.download(`${this.csv}.${kind}`, make(this.exported, this.chosen()), type) }, text(`table.${kind}`));
       return el("span", { class: "exports" }, button("csv", toCsv, "text/csv"), button("json", toJson, "application/json"));
     }
 
@@ -113,7 +114,7 @@
       const column = this.sort && this.columns.find((one) => one.key === this.sort[0]);
       if (!column) return left;
       const way = this.sort[1] === "desc" ? -1 : 1;
-      return left.map((row) => [column.value(row), row]).sort((a, b) => compare(a[0], b[0], way)).map(([, row]) => row);
+      return left.map((row) => [column.order(row), row]).sort((a, b) => compare(a[0], b[0], way)).map(([, row]) => row);
     }
 
     fill() {
@@ -161,7 +162,8 @@
 
   /* A real table in a box of its own that scrolls.
      columns: [{key, title, value(row) for sorting and export (default row[key]), cell(row) -> node or text, numeric,
-     text(row) for the filter where `value` is not what is read, help}]; the first one names the row.
+     text(row) for the filter where `value` is not what is read, order(row) for sorting where `value` is not what is
+     sorted by, help, hidden: exported alone}]; the first one names the row.
      caption; filter: with a box to filter; csv: name of the exported files; sort: [key, "asc"|"desc"];
      state: a name under which sort and filter are kept in the address; empty: what is said where there are no rows;
      rowClass(row); hideCaption: for screen readers alone, where a heading says the same. */
