@@ -19,8 +19,14 @@ _KEYS = {
     "Enter": ("\r", 13),
     "Escape": ("", 27),
     "Tab": ("", 9),
+    "PageUp": ("", 33),
+    "PageDown": ("", 34),
+    "End": ("", 35),
+    "Home": ("", 36),
     "ArrowLeft": ("", 37),
+    "ArrowUp": ("", 38),
     "ArrowRight": ("", 39),
+    "ArrowDown": ("", 40),
 }
 
 

@@ -43,6 +43,29 @@ Object.assign(dcu.texts, {
   "table.back": "Back",
   "table.on": "On",
 
+  // ---- plots
+  "plot.legend": "Series: shown or hidden",
+  "plot.table": "Table of the {count} points",
+  "plot.reset": "Show all",
+  "plot.empty": "There is no point to draw.",
+  "plot.interval": "95 % interval {low} to {high}",
+  "plot.rounds": "Rounds: {rounds}",
+  "plot.keys": "Left and right arrows go from point to point, up and down between series; Enter opens; plus, minus and 0 zoom; Page Up and Page Down pan.",
+  "plot.column-series": "Series",
+  "plot.column-value": "Value",
+  "plot.column-low": "Interval from",
+  "plot.column-high": "to",
+  "plot.column-rounds": "Rounds",
+  "plot.column-note": "Note",
+  "plot.sign-change": "▲ ▼ change point, shaded: where it may lie",
+  "plot.sign-event": "◆ many benchmarks moved at once: the machine",
+  "plot.sign-set-up": "■ the set-up changed",
+  "plot.sign-restart": "⋈ begins anew: other version of the benchmark, or other way of measuring",
+  "plot.sign-tag": "● tag",
+  "plot.sign-failed": "× failed",
+  "plot.sign-missing": "○ missing, with a reason",
+  "plot.sign-below": "▽ zero or less, which a logarithmic scale has no place for",
+
   // ---- overview
 
   // ---- changes
