@@ -42,10 +42,11 @@
   }
 
   class Table {
-    constructor({ columns, rows, caption, filter = false, csv = "", sort = null, state = "", empty = "", rowClass = null, hideCaption = false }) {
+    constructor({ columns, rows, caption, filter = false, csv = "", sort = null, state = "", empty = "", rowClass = null, hideCaption = false, write = {} }) {
       Object.assign(this, { rows, caption, csv, state, rowClass, first: 0 });
       this.exported = columns.map(whole);
       this.columns = this.exported.filter((one) => !one.hidden);
+      this.write = { csv: (found) => toCsv(this.exported, found), json: (found) => toJson(this.exported, found), ...write };
       this.empty = empty || text("table.empty");
       const query = state ? dcu.router.state().query : {};
       const [key, way] = (query[`${state}.sort`] || "").split(":");
@@ -58,12 +59,25 @@
     build(filter, hideCaption) {
       this.body = el("tbody", {});
       this.heads = this.columns.map((column) => this.head(column));
-      const table = el("table", {}, el("caption", { class: hideCaption ? "unseen" : null }, this.caption), el("thead", {}, el("tr", {}, this.heads)), this.body);
+      const table = el("table", {}, el("caption", { class: hideCaption ? "unseen" : null }, this.caption), this.headings(), this.body);
       this.found = el("span", { class: "found", role: "status" });
       this.pages = el("div", { class: "pager" });
       const tools = el("div", { class: "tools" }, filter && this.filterBox(), this.found, this.csv && this.exports());
       const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": this.caption }, table);
       return el("div", { class: "table" }, tools, box, this.pages);
+    }
+
+    /* The heads, below those of their groups where columns have some. */
+    headings() {
+      const heads = el("tr", {}, this.heads);
+      if (!this.columns.some((one) => one.group)) return el("thead", {}, heads);
+      const groups = [];
+      for (const { group = "" } of this.columns) {
+        if (groups.length && groups[groups.length - 1][0] === group) groups[groups.length - 1][1] += 1;
+        else groups.push([group, 1]);
+      }
+      const cell = ([group, span]) => (group ? el("th", { scope: "colgroup", colspan: span, class: "group" }, group) : el("td", { colspan: span }));
+      return el("thead", {}, el("tr", { class: "groups" }, groups.map(cell)), heads);
     }
 
     head(column) {
@@ -84,9 +98,9 @@
     }
 
     exports() {
-      const button = (kind, make, type) =>
-        el("button", { type: "button", onclick: () => dcu.download(`${this.csv}.${kind}`, make(this.exported, this.chosen()), type) }, text(`table.${kind}`));
-      return el("span", { class: "exports" }, button("csv", toCsv, "text/csv"), button("json", toJson, "application/json"));
+      const button = (kind, type) =>
+        el("button", { type: "button", onclick: () => dcu.download(`${this.csv}.${kind}`, this.write[kind](this.chosen()), type) }, text(`table.${kind}`));
+      return el("span", { class: "exports" }, button("csv", "text/csv"), button("json", "application/json"));
     }
 
     sortBy(column) {
@@ -163,9 +177,10 @@
   /* A real table in a box of its own that scrolls.
      columns: [{key, title, value(row) for sorting and export (default row[key]), cell(row) -> node or text, numeric,
      text(row) for the filter where `value` is not what is read, order(row) for sorting where `value` is not what is
-     sorted by, help, hidden: exported alone}]; the first one names the row.
+     sorted by, help, hidden: exported alone, group: a heading above it and its neighbours}]; the first one names the row.
      caption; filter: with a box to filter; csv: name of the exported files; sort: [key, "asc"|"desc"];
      state: a name under which sort and filter are kept in the address; empty: what is said where there are no rows;
-     rowClass(row); hideCaption: for screen readers alone, where a heading says the same. */
+     write: {csv(rows), json(rows)} where the files are not made of the columns; rowClass(row); hideCaption: for screen
+     readers alone, where a heading says the same. */
   dcu.table = (options) => new Table(options).element;
 })();

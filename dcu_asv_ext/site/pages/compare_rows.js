@@ -1,0 +1,174 @@
+"use strict";
+/* The rows of a comparison: verdicts to choose by, and one table. */
+dcu.compareRows = (() => {
+  const { el, text, format } = dcu;
+  const FIGURES = ["regression", "improvement", "no change"]; // their reason says what the figures beside it say
+
+  const nameOf = (row) => {
+    const told = Object.entries(row.params).map(([name, value]) => (/^\d+$/.test(name) ? value : `${name}=${value}`)).join(", ");
+    return row.benchmark + (told ? `(${told})` : "") + (row.env ? ` [${row.env}]` : "");
+  };
+
+  // ---- choosing
+
+  const chosenWords = (state) => (state.query.verdicts || "").split(",").filter(Boolean);
+
+  function verdicts(state, report) {
+    const now = chosenWords(state);
+    const toggle = (word) => {
+      const left = now.includes(word) ? now.filter((one) => one !== word) : [...now, word];
+      dcu.router.change({ verdicts: left.join(",") });
+    };
+    const counted = Object.entries(report.counts);
+    return el("div", { class: "counts", role: "group", "aria-label": text("compare.by-verdict") },
+      counted.map(([word, count]) => el("button",
+        { type: "button", name: `verdict ${word}`, "aria-pressed": String(now.includes(word)), disabled: !count, onclick: () => toggle(word) },
+        dcu.verdict(word), " ", el("strong", {}, count))),
+      now.length ? el("button", { type: "button", name: "verdict all", onclick: () => dcu.router.change({ verdicts: null }) }, text("compare.every-verdict")) : null);
+  }
+
+  const distinct = (values) => [...new Set(values)];
+
+  function choice(state, label, name, values, told = (one) => one) {
+    return dcu.choice({ label, name, options: [["", text("all")], ...values.map((one) => [one, told(one)])], value: state.query[name] || "" });
+  }
+
+  /* Each parameter that has several values among the rows. */
+  function parameters(state, rows) {
+    const values = new Map();
+    for (const row of rows) {
+      for (const [name, value] of Object.entries(row.params)) values.set(name, (values.get(name) || new Set()).add(value));
+    }
+    const several = [...values].filter(([, found]) => found.size > 1);
+    if (!several.length) return null;
+    const active = several.some(([name]) => state.query[`p.${name}`]);
+    return el("details", { open: active }, el("summary", {}, text("compare.parameters")),
+      el("div", { class: "choices" }, several.map(([name, found]) => choice(state, name, `p.${name}`, [...found]))));
+  }
+
+  function choices(state, rows) {
+    const metrics = distinct(rows.map((row) => row.metric));
+    const benchmarks = distinct(rows.map((row) => row.benchmark)).sort();
+    return [
+      el("div", { class: "choices" },
+        choice(state, text("compare.metric"), "metric", metrics, metricName),
+        choice(state, text("compare.benchmark"), "benchmark", benchmarks)),
+      parameters(state, rows),
+    ];
+  }
+
+  const metricName = (name) => name.replace(/_/g, " ");
+
+  function wanted(state, rows) {
+    const words = chosenWords(state);
+    const { metric, benchmark } = state.query;
+    const params = Object.entries(state.query).filter(([name]) => name.startsWith("p.")).map(([name, value]) => [name.slice(2), value]);
+    return rows.filter((row) =>
+      (!words.length || words.includes(row.verdict)) && (!metric || row.metric === metric) && (!benchmark || row.benchmark === benchmark) &&
+      params.every(([name, value]) => row.params[name] === value));
+  }
+
+  // ---- cells
+
+  function nameCell(row, place) {
+    const fn = dcu.find.byName(row.benchmark);
+    if (!fn) return nameOf(row);
+    const query = { place };
+    for (const [name, value] of Object.entries(row.params)) query[`p.${name}`] = value;
+    return el("a", { href: dcu.router.link("benchmark", [fn.slug], query) }, nameOf(row));
+  }
+
+  /* A share is judged by its difference, in points; a ratio to 0 is none. */
+  function changeCell(row) {
+    if (format.known(row.difference_low)) return text("compare.points", { points: signed(100 * row.difference) });
+    if (format.known(row.ratio)) return format.ratio(row.ratio);
+    return row.no_ratio || format.NONE;
+  }
+
+  const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
+  const exact = (row) => row.exact && format.known(row.ratio) && row.ratio === row.ci_low && row.ratio === row.ci_high;
+
+  function intervalText(row) {
+    if (format.known(row.difference_low)) return `[${signed(100 * row.difference_low)}, ${signed(100 * row.difference_high)}]`;
+    if (exact(row)) return text("compare.exact");
+    if (!format.known(row.ratio) || !format.known(row.ci_low)) return "";
+    return format.known(row.ci_high) ? format.interval(row.ci_low, row.ci_high) : `[${format.ratio(row.ci_low)}, ${text("compare.open")}]`;
+  }
+
+  /* How many more rounds of each side would settle an open row. */
+  function needed(row) {
+    if (row.verdict !== "inconclusive") return null;
+    return row.rounds_needed ? `+${row.rounds_needed}` : text("compare.many");
+  }
+
+  function reasonCell(row) {
+    const { clock, corrected } = row;
+    const parts = [
+      !FIGURES.includes(row.verdict) && row.reason,
+      row.explanation && el("strong", {}, text("compare.why", { why: row.explanation })),
+      clock && text("compare.clock", {
+        before: format.digits(clock.before_mhz), after: format.digits(clock.after_mhz), ratio: format.ratio(clock.ratio),
+        interval: format.interval(clock.ci_low, clock.ci_high), verdict: clock.verdict,
+      }),
+      corrected && text("compare.corrected", {
+        verdict: corrected.verdict, ratio: format.ratio(corrected.ratio), interval: format.interval(corrected.ci_low, corrected.ci_high),
+      }),
+    ];
+    return parts.filter(Boolean).map((one) => el("p", {}, one));
+  }
+
+  function evidenceCell(row, found) {
+    const fn = dcu.find.byName(row.benchmark);
+    const kept = dcu.index.evidence[found.pi] || [];
+    const params = Object.values(row.params).join(",");
+    const link = (name) => {
+      const ci = found[name];
+      if (!fn || !kept.includes(ci) || row[name] === null) return null;
+      const address = dcu.router.link("evidence", [fn.slug, dcu.index.places[found.pi].key, dcu.sides.short(ci)], { params });
+      return el("a", { href: address, "aria-label": text(`compare.evidence-${name}`, { name: nameOf(row) }) }, text(`compare.${name}`));
+    };
+    return el("span", { class: "links" }, link("before"), link("after"));
+  }
+
+  // ---- the table
+
+  /* Columns that are exported and not shown. */
+  const more = (names) => names.map((key) => ({ key, hidden: true, value: (row) => row[key] }));
+
+  function columns(found, report, limits) {
+    const margin = 1 + (report.settings.margin || 0);
+    const place = dcu.index.places[found.pi].key;
+    const order = Object.keys(report.counts); // of what matters
+    const mark = (row) => dcu.intervalMark({ ratio: row.ratio, low: row.ci_low, high: row.ci_high, limits, margin, word: row.verdict });
+    return [
+      { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.benchmark, text: nameOf, cell: (row) => nameCell(row, place) },
+      { key: "params", hidden: true, value: (row) => Object.values(row.params).join(",") },
+      { key: "metric", title: text("compare.metric"), cell: (row) => metricName(row.metric) },
+      { key: "verdict", title: text("compare.verdict"), cell: (row) => dcu.verdict(row.verdict), order: (row) => order.indexOf(row.verdict) },
+      { key: "before", title: text("compare.before"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
+      { key: "after", title: text("compare.after"), numeric: true, cell: (row) => format.value(row.after, row.unit) },
+      { key: "ratio", title: text("compare.ratio"), numeric: true, cell: changeCell },
+      { key: "ci_low", title: text("compare.interval"), help: text("compare.axis", { from: format.ratio(limits[0]), to: format.ratio(limits[1]), margin: `${format.digits(100 * (margin - 1), 3)} %` }),
+        cell: (row) => [mark(row), el("span", { class: "figures" }, intervalText(row))] },
+      ...more(["ci_high", "difference", "difference_low", "difference_high", "unit", "p_value"]),
+      { key: "rounds", title: text("compare.rounds"), value: (row) => (row.rounds[0] === row.rounds[1] ? row.rounds[0] : row.rounds.join(" / ")), numeric: true },
+      { key: "rounds_needed", title: text("compare.needed"), help: text("compare.needed-help"), numeric: true, value: (row) => (row.verdict === "inconclusive" ? row.rounds_needed : null), cell: (row) => needed(row) || format.NONE },
+      { key: "reason", title: text("compare.reason"), cell: reasonCell, text: (row) => `${row.reason} ${row.explanation || ""}` },
+      ...more(["explanation"]),
+      { key: "evidence", title: text("compare.evidence"), value: () => null, cell: (row) => evidenceCell(row, found) },
+    ];
+  }
+
+  return (state, found, report) => {
+    const limits = dcu.ratioLimits(report.rows);
+    const rows = wanted(state, report.rows);
+    const name = `compare-${dcu.sides.short(found.before)}-${dcu.sides.short(found.after)}`;
+    return [el("section", { "aria-labelledby": "compare-rows" },
+      el("h2", { id: "compare-rows" }, text("compare.rows")),
+      verdicts(state, report), choices(state, report.rows),
+      dcu.table({
+        columns: columns(found, report, limits), rows, caption: text("compare.caption"), hideCaption: true, filter: true, csv: name, state: "rows",
+        empty: text(report.rows.length ? "table.no-match" : "compare.no-rows"),
+      }))];
+  };
+})();
