@@ -18,12 +18,11 @@ from asv.benchmarks import Benchmarks
 from asv.commands import asv_profiling, compare, continuous, find, publish, run
 from asv.environment import ExistingEnvironment, get_environments
 from asv.plugins import regressions
-from asv.repo import get_repo
 from asv.results import Results
 from asv.runner import ForkServer, Spawner
 
 from ..evidence.store import evidence_path
-from . import device_profile, removal, session, sharing, site_speed, steps, verdicts
+from . import device_profile, publishing, removal, session, sharing, site_speed, steps, verdicts
 from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
@@ -53,7 +52,7 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (Results, "add_result", ("benchmark", "result", "record_samples")),
     (ExistingEnvironment, "can_install_project", ()),
     (find.Find, "run", ("conf", "range_spec", "env_spec")),
-    (publish.Publish, "run", ("conf",)),
+    (publish.Publish, "run", ("conf", "range_spec", "pull")),
     (
         compare.Compare,
         "print_table",
@@ -105,7 +104,7 @@ def install() -> None:
     _replace(ExistingEnvironment, "can_install_project", _can_install_project)
     _replace(find.Find, "run", _find_run)
     _replace(asv_profiling.Profile, "run", device_profile.profile_run)
-    _replace(publish.Publish, "run", _publish_run)
+    _replace(publish.Publish, "run", partial(publishing.publish_run, _settings))
     _replace(compare.Compare, "print_table", partial(verdicts.print_table, _settings))
     _replace(compare, "_is_result_better", verdicts.is_result_better)
     _replace(continuous.Continuous, "run", verdicts.continuous_run)
@@ -357,48 +356,3 @@ def _find_run(original: Any) -> Any:
         return original(cls, conf, *args, **kwargs)
 
     return run
-
-
-def _publish_run(original: Any) -> Any:
-    def run(cls: Any, conf: Any, *args: Any, **kwargs: Any) -> Any:
-        from .publishing import simulated_files
-
-        settings = _settings(conf)
-        if not settings.publish_simulated:
-            found = simulated_files(Path(conf.results_dir))
-            if found:
-                raise util.UserError(
-                    f"dcu-asv: {len(found)} result files hold figures of a simulated device (the first: {found[0]}); "
-                    'they are no measurements. Remove them, or set "dcu": {"publish_simulated": true}.'
-                )
-
-        def revisions(commits: set[str]) -> Any:
-            return get_repo(conf).get_revisions(commits)
-
-        with (
-            steps.publishing(Path(conf.results_dir) if settings.verdict == "dcu" else None, revisions),
-            site_speed.publishing(),
-            _built_beside(conf, settings),
-        ):
-            return original(cls, conf, *args, **kwargs)
-
-    return run
-
-
-@contextmanager
-def _built_beside(conf: Any, settings: Settings) -> Iterator[None]:
-    """asv begins a publish by deleting the old site: here it makes the new one elsewhere, for the time being."""
-    from ..site.offline import SiteError, make_offline
-    from .site_building import BuildError, beside
-
-    target = conf.html_dir
-    try:
-        with beside(Path(target)) as place:
-            conf.html_dir = str(place)
-            yield
-            if settings.offline:
-                make_offline(place)
-    except (BuildError, SiteError) as fault:
-        raise util.UserError(f"dcu-asv: {fault}") from fault
-    finally:
-        conf.html_dir = target

@@ -1,10 +1,58 @@
-"""What is looked at before a site is published."""
+"""`asv publish`: what is looked at before a site is published, and what is made beside asv's own part of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asv import util
+from asv.console import log
+from asv.repo import get_repo
 
 from ..evidence.store import iter_lines, list_evidence, parse_line
+from . import site_speed, steps
+
+if TYPE_CHECKING:
+    from .settings import Settings
+
+#: Notes that the console shows.
+_TOLD = 20
+_WAY_ROUND = '"dcu": {"pages": false} in asv.conf.json publishes asv\'s own alone'
+
+
+def publish_run(settings_of: Callable[[Any], Settings], original: Any) -> Any:
+    """For asv's `Publish.run`. settings_of: of asv's configuration; raises asv's UserError."""
+
+    def run(cls: Any, conf: Any, range_spec: Any = None, pull: bool = True) -> Any:
+        settings = settings_of(conf)
+        _refuse_simulated(conf, settings)
+        repo = get_repo(conf)
+        if pull:
+            # Here, and not in the middle of asv's part: what works beside it needs the same commits.
+            repo.pull()
+        results = Path(conf.results_dir) if settings.verdict == "dcu" else None
+        target = Path(conf.html_dir).resolve()
+        kept = target.with_name(f".{target.name}-cache")
+        with (
+            _built_beside(conf, settings) as site,
+            _pages(conf, settings, repo, range_spec, kept, site),
+            steps.publishing(results, repo.get_revisions),
+            site_speed.publishing(),
+        ):
+            return original(cls, conf, range_spec, pull=False)
+
+    return run
+
+
+def _refuse_simulated(conf: Any, settings: Settings) -> None:
+    found = [] if settings.publish_simulated else simulated_files(Path(conf.results_dir))
+    if found:
+        raise util.UserError(
+            f"dcu-asv: {len(found)} result files hold figures of a simulated device (the first: {found[0]}); "
+            'they are no measurements. Remove them, or set "dcu": {"publish_simulated": true}.'
+        )
 
 
 def simulated_files(results: Path) -> list[str]:
@@ -24,3 +72,69 @@ def simulated_files(results: Path) -> list[str]:
                     found.append(str(path.relative_to(results)))
                 break
     return found
+
+
+@contextmanager
+def _built_beside(conf: Any, settings: Settings) -> Iterator[Path]:
+    """asv begins a publish by deleting the old site: here it makes the new one elsewhere, for the time being."""
+    from ..site.offline import SiteError, make_offline
+    from .site_building import BuildError, beside
+
+    target = conf.html_dir
+    try:
+        with beside(Path(target)) as place:
+            conf.html_dir = str(place)
+            yield place
+            if settings.offline:
+                make_offline(place)
+    except (BuildError, SiteError) as fault:
+        raise util.UserError(f"dcu-asv: {fault}") from fault
+    finally:
+        conf.html_dir = target
+
+
+@contextmanager
+def _pages(
+    conf: Any, settings: Settings, repo: Any, range_spec: Any, kept: Path, site: Path
+) -> Iterator[None]:
+    """This package's own pages: made while the block runs, beside `site`, which they enter at its end.
+
+    kept: folder of what was worked out at earlier publishes.
+    """
+    if not settings.pages:
+        yield
+        return
+    from ..pages.cache import Cache
+    from .site_worker import WorkerError, at_work
+
+    cache = Cache(kept)
+    cache.begin()
+    # A connection must not be carried into a forked process.
+    cache.close()
+    folder = site.parent / "dcu"
+
+    def task(may_go_on: Callable[[], bool]) -> list[str]:
+        from .site_sources import make_pages
+
+        return make_pages(conf, settings, repo, range_spec, folder, kept, may_go_on)
+
+    try:
+        with at_work(task) as worker:
+            yield
+            notes = worker.finish()
+    except WorkerError as fault:
+        raise util.UserError(f"dcu-asv: its own pages could not be made: {fault}. {_WAY_ROUND}.") from None
+    folder.rename(site / "dcu")
+    if range_spec is None:
+        cache = Cache(kept)
+        cache.prune()
+        cache.close()
+    _tell(dict.fromkeys([*cache.notes, *notes]))
+
+
+def _tell(notes: Iterable[str]) -> None:
+    told = list(notes)
+    for one in told[:_TOLD]:
+        log.warning(f"dcu-asv: {one}")
+    if len(told) > _TOLD:
+        log.warning(f"dcu-asv: {len(told) - _TOLD} more notes are on the overview page")

@@ -23,6 +23,9 @@ class Settings:
     keep_environments: commit environments kept on disk per base environment.
     trace_limit_mb: MiB of a kept trace; a larger one is not kept. keep_traces: commits per machine and environment
     whose traces are kept, the newest; 0: none are.
+    pages: publish this package's own pages beside asv's. published_evidence: commits per machine and environment
+    whose measurements are published whole, the newest; 0: only those at change points, tags and branch heads.
+    compare_all: make every comparison of the pages, and not only as many as asv's own part leaves time for.
     gate: what `dcu-asv gate` asks, as it stands there; gates/configuration.py knows what may be in it.
     """
 
@@ -34,11 +37,14 @@ class Settings:
     keep_environments: int = 30
     trace_limit_mb: int = TRACE_LIMIT_MB
     keep_traces: int = KEEP_TRACES
+    pages: bool = True
+    published_evidence: int = 20
+    compare_all: bool = False
     gate: Mapping[str, Any] = field(default_factory=dict)
 
 
 #: Whole numbers that may be 0.
-_MAY_BE_NONE = frozenset({"keep_traces"})
+_MAY_BE_NONE = frozenset({"keep_traces", "published_evidence"})
 _CHOICES = {"verdict": ("dcu", "asv"), "card": ("wait", "refuse")}
 
 

@@ -1,0 +1,9 @@
+"""All data of the pages, in the order in which their makers need each other."""
+
+from __future__ import annotations
+
+from .model import Work
+
+
+def build(work: Work) -> None:
+    """Writes every data file. Raises OSError where one cannot be written."""
