@@ -21,14 +21,18 @@ def decide(
     history: Sequence[ResultSet] = (),
     vary: Sequence[str] = (),
     match: Callable[[Key], bool] | None = None,
+    made: Report | None = None,
 ) -> Answer:
     """The answer for `after` against `before`.
 
     history, vary: as `comparing.deciding.report` takes them. match: which keys are looked at (None: all); all are
-    compared, so that what is looked at does not change what is decided.
+    compared, so that what is looked at does not change what is decided. made: a report of the same sides, history and
+    `vary`, which serves where its margin and bound are those asked for.
     Raises ComparisonError where the sides share no environment, and for a wrong `vary`.
     """
     reports: dict[tuple[float, float], Report] = {}
+    if made is not None:
+        reports[made.settings["margin"], made.settings["equivalence"]] = made
 
     def by(margin: float, equivalence: float) -> Report:
         asked = margin, equivalence
