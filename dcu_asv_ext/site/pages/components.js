@@ -48,11 +48,12 @@
   };
   dcu.verdict.kind = (word) => kindOf(word)[0];
 
-  /* A commit: its first letters, and the way to it where the project tells one. */
-  dcu.commitLink = (ci) => {
-    const commit = ci === null || ci === undefined ? null : dcu.index.commits[ci];
-    if (!commit) return el("span", {}, dcu.format.NONE);
-    const [hash, , subject] = commit;
+  /* A commit: its first letters, and the way to it where the project tells one. which: its position in the index, or
+     a hash, which the index need not have. */
+  dcu.commitLink = (which) => {
+    if (which === null || which === undefined) return el("span", {}, dcu.format.NONE);
+    const ci = typeof which === "string" ? dcu.find.commit(which) : which;
+    const [hash, , subject] = ci === null ? [which, 0, ""] : dcu.index.commits[ci];
     const short = el("code", {}, hash.slice(0, 8));
     const base = dcu.index.show_commit_url || "";
     if (!/^https?:\/\//i.test(base)) return el("span", { class: "commit", title: subject || null }, short);
