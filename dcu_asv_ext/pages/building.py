@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from . import comparisons, overview
 from .model import Work
 
 
 def build(work: Work) -> None:
     """Writes every data file. Raises OSError where one cannot be written."""
+    overview.build(work)
+    # What nobody waits for comes last.
+    comparisons.build(work)
