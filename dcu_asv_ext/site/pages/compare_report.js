@@ -38,7 +38,7 @@ dcu.compareReport = (() => {
     const folded = first === grave ? rest : rest.slice(first.length);
     return section("differences",
       !grave.length && el("p", {}, text("compare.only-harmless", { count: rest.length })),
-      first.length ? differencesTable(first, text("compare.differences")) : null,
+      first.length ? differencesTable(first, text("compare.facts")) : null,
       folded.length ? folding(text("compare.harmless-facts", { count: folded.length }), () => differencesTable(folded, text("compare.harmless-caption"))) : null);
   }
 
@@ -86,8 +86,7 @@ dcu.compareReport = (() => {
     const first = found[0];
     const alike = found.length > 1 && found.every((one) => one.reason === first.reason);
     const summary = [dcu.verdict(first.finding), ` ${found.length}`, alike && el("span", { class: "reason" }, ` ${first.reason}`)];
-    const grave = !["passed", "told"].includes(first.outcome);
-    return folding(summary, () => list(found, alike), grave && found.length <= SHOWN);
+    return folding(summary, () => list(found, alike), first.outcome === "failed" && found.length <= SHOWN);
   }
 
   function grouped(found, key) {
@@ -116,10 +115,16 @@ dcu.compareReport = (() => {
 
   // ---- all of it
 
+  function shift(report) {
+    if (!format.known(report.shift)) return null;
+    const ratio = format.ratio(report.shift);
+    return el("p", {}, ratio === format.ratio(1) ? text("compare.no-shift") : text("compare.shift", { ratio, change: format.change(report.shift) }));
+  }
+
   function guard(report) {
     return [
       report.refused && el("div", { class: "note", role: "note" }, el("h2", {}, text("compare.refused")), el("p", {}, report.refused)),
-      format.known(report.shift) && el("p", { class: "shift" }, text("compare.shift", { ratio: format.ratio(report.shift), change: format.change(report.shift) })),
+      shift(report),
     ];
   }
 

@@ -72,10 +72,10 @@ dcu.compareRows = (() => {
 
   function nameCell(row, place) {
     const fn = dcu.find.byName(row.benchmark);
-    if (!fn) return nameOf(row);
+    if (!fn) return el("span", { class: "long-name", title: nameOf(row) }, nameOf(row));
     const query = { place };
     for (const [name, value] of Object.entries(row.params)) query[`p.${name}`] = value;
-    return el("a", { href: dcu.router.link("benchmark", [fn.slug], query) }, nameOf(row));
+    return el("a", { class: "long-name", title: nameOf(row), href: dcu.router.link("benchmark", [fn.slug], query) }, nameOf(row));
   }
 
   /* A share is judged by its difference, in points; a ratio to 0 is none. */
@@ -132,6 +132,9 @@ dcu.compareRows = (() => {
 
   // ---- the table
 
+  /* The ends and the middle of the axis that the intervals are drawn on. */
+  const scale = (limits) => el("span", { class: "scale" }, [limits[0], 1, limits[1]].map((one) => el("span", {}, format.digits(one, 2))));
+
   /* Columns that are exported and not shown. */
   const more = (names) => names.map((key) => ({ key, hidden: true, value: (row) => row[key] }));
 
@@ -143,29 +146,36 @@ dcu.compareRows = (() => {
     return [
       { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.benchmark, text: nameOf, cell: (row) => nameCell(row, place) },
       { key: "params", hidden: true, value: (row) => Object.values(row.params).join(",") },
-      { key: "metric", title: text("compare.metric"), cell: (row) => metricName(row.metric) },
+      { key: "metric", title: text("compare.metric"), cell: (row) => el("span", { class: "metric" }, metricName(row.metric)) },
       { key: "verdict", title: text("compare.verdict"), cell: (row) => dcu.verdict(row.verdict), order: (row) => order.indexOf(row.verdict) },
       { key: "before", title: text("compare.before"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
       { key: "after", title: text("compare.after"), numeric: true, cell: (row) => format.value(row.after, row.unit) },
       { key: "ratio", title: text("compare.ratio"), numeric: true, cell: changeCell },
-      { key: "ci_low", title: text("compare.interval"), help: text("compare.axis", { from: format.ratio(limits[0]), to: format.ratio(limits[1]), margin: `${format.digits(100 * (margin - 1), 3)} %` }),
-        cell: (row) => [mark(row), el("span", { class: "figures" }, intervalText(row))] },
+      { key: "ci_low", title: text("compare.interval"), below: scale(limits), cell: (row) => [mark(row), el("span", { class: "figures" }, intervalText(row))] },
       ...more(["ci_high", "difference", "difference_low", "difference_high", "unit", "p_value"]),
       { key: "rounds", title: text("compare.rounds"), value: (row) => (row.rounds[0] === row.rounds[1] ? row.rounds[0] : row.rounds.join(" / ")), numeric: true },
       { key: "rounds_needed", title: text("compare.needed"), help: text("compare.needed-help"), numeric: true, value: (row) => (row.verdict === "inconclusive" ? row.rounds_needed : null), cell: (row) => needed(row) || format.NONE },
+      { key: "evidence", title: text("compare.evidence"), value: () => null, cell: (row) => evidenceCell(row, found) },
       { key: "reason", title: text("compare.reason"), cell: reasonCell, text: (row) => `${row.reason} ${row.explanation || ""}` },
       ...more(["explanation"]),
-      { key: "evidence", title: text("compare.evidence"), value: () => null, cell: (row) => evidenceCell(row, found) },
     ];
   }
 
+  /* Most rows do not change, and must not push those that do off the axis. */
+  function axis(rows) {
+    const changed = rows.filter((row) => ["regression", "improvement"].includes(row.verdict));
+    const [all, some] = [dcu.ratioLimits(rows), dcu.ratioLimits(changed)];
+    return some[1] > all[1] ? some : all;
+  }
+
   return (state, found, report) => {
-    const limits = dcu.ratioLimits(report.rows);
+    const limits = axis(report.rows);
     const rows = wanted(state, report.rows);
     const name = `compare-${dcu.sides.short(found.before)}-${dcu.sides.short(found.after)}`;
     return [el("section", { "aria-labelledby": "compare-rows" },
       el("h2", { id: "compare-rows" }, text("compare.rows")),
       verdicts(state, report), choices(state, report.rows),
+      el("p", { class: "quiet" }, text("compare.axis", { margin: `${format.digits(100 * (report.settings.margin || 0), 3)} %` })),
       dcu.table({
         columns: columns(found, report, limits), rows, caption: text("compare.caption"), hideCaption: true, filter: true, csv: name, state: "rows",
         empty: text(report.rows.length ? "table.no-match" : "compare.no-rows"),

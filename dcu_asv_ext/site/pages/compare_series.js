@@ -77,7 +77,7 @@ dcu.compareSeries = (() => {
   function nameCell(row, place) {
     const query = { place };
     row.names.forEach((name, at) => { query[`p.${name || at}`] = row.params[at]; });
-    return el("a", { href: dcu.router.link("benchmark", [row.fn.slug], query) }, row.name);
+    return el("a", { class: "long-name", title: row.name, href: dcu.router.link("benchmark", [row.fn.slug], query) }, row.name);
   }
 
   const part = (row, name, what) => (row[name] && format.known(row[name][what]) ? row[name][what] : null);

@@ -3,14 +3,14 @@
 dcu.matrixColumns = (() => {
   const { el, text, format } = dcu;
   const GROUPS = [
-    ["what", ["variant", "label", "kind", "commit", "dirty", "head"]],
+    ["what", ["variant", "label", "kind", "commit", "dirty", "head", "evidence"]],
     ["device", ["machine", "device_kind", "device_product", "device_architecture", "driver"]],
     ["software", ["env", "env_vars", "dtk", "runtime", "torch", "python", "package_size"]],
     ["input", ["inputs", "input_bytes", "input_sets", "seed", "boundary", "cache"]],
     ["repetitions", ["rounds", "samples", "batch", "cut"]],
     ["clocks", []], ["memory", []], ["correctness", []], ["profile", []], ["other", []],
     ["status", ["status", "missing", "notes"]],
-    ["record", ["unit", "protocol", "versions", "source", "facts", "conditions", "times", "evidence"]],
+    ["record", ["unit", "protocol", "versions", "source", "facts", "conditions", "times"]],
   ];
   const USUAL = [
     "kind", "rounds", "latency", "latency_ci", "device_time", "cold_start", "peak_allocated", "peak_reserved", "peak_card",
@@ -41,7 +41,8 @@ dcu.matrixColumns = (() => {
 
   function folded(value) {
     const told = line(value);
-    if (typeof value !== "object" || told.length <= LONG) return told || format.NONE;
+    if (typeof value !== "object") return told.length > LONG / 2 ? el("span", { class: "long" }, told) : told || format.NONE;
+    if (told.length <= LONG) return told || format.NONE;
     const made = el("details", {}, el("summary", {}, text("matrix.entries", { count: Object.keys(value).length })));
     made.addEventListener("toggle", () => {
       if (!made.open || made.children.length > 1) return;
@@ -62,7 +63,7 @@ dcu.matrixColumns = (() => {
   const CELLS = {
     commit: (row) => el("code", {}, String(row.commit || format.NONE).slice(0, 8)),
     head: (row) => el("code", {}, String(row.head || format.NONE).slice(0, 8)),
-    status: (row) => (row.status === "ok" ? "ok" : dcu.verdict(row.status)),
+    status: (row) => (/^\w+$/.test(row.status) && row.status !== "ok" ? dcu.verdict(row.status) : folded(row.status)),
   };
 
   // ---- columns
@@ -118,10 +119,13 @@ dcu.matrixColumns = (() => {
     }));
   }
 
-  const first = { key: "benchmark", title: text("matrix.column.benchmark"), value: nameOf, cell: (row) => {
+  function nameCell(row) {
     const fn = dcu.find.byName(row.benchmark);
-    return fn ? el("a", { href: dcu.router.link("benchmark", [fn.slug]) }, nameOf(row)) : nameOf(row);
-  } };
+    const about = { class: "long-name", title: nameOf(row) };
+    return fn ? el("a", { ...about, href: dcu.router.link("benchmark", [fn.slug]) }, nameOf(row)) : el("span", about, nameOf(row));
+  }
+
+  const first = { key: "benchmark", title: text("matrix.column.benchmark"), value: nameOf, cell: nameCell };
 
   return { groups, first, USUAL, nameOf };
 })();

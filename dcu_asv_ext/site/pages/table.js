@@ -62,9 +62,9 @@
       const table = el("table", {}, el("caption", { class: hideCaption ? "unseen" : null }, this.caption), this.headings(), this.body);
       this.found = el("span", { class: "found", role: "status" });
       this.pages = el("div", { class: "pager" });
-      const tools = el("div", { class: "tools" }, filter && this.filterBox(), this.found, this.csv && this.exports());
+      const tools = (filter || this.csv) && el("div", { class: "tools" }, filter && this.filterBox(), this.found, this.csv && this.exports());
       const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": this.caption }, table);
-      return el("div", { class: "table" }, tools, box, this.pages);
+      return el("div", { class: "table" }, tools || null, box, this.pages);
     }
 
     /* The heads, below those of their groups where columns have some. */
@@ -83,7 +83,7 @@
     head(column) {
       const button = el("button", { type: "button", title: column.help || null, onclick: () => this.sortBy(column) }, column.title,
         el("span", { class: "way", "aria-hidden": "true" }));
-      return el("th", { scope: "col", class: column.numeric ? "numeric" : null, "data-key": column.key }, button);
+      return el("th", { scope: "col", class: column.numeric ? "numeric" : null, "data-key": column.key }, button, column.below);
     }
 
     filterBox() {
@@ -177,7 +177,8 @@
   /* A real table in a box of its own that scrolls.
      columns: [{key, title, value(row) for sorting and export (default row[key]), cell(row) -> node or text, numeric,
      text(row) for the filter where `value` is not what is read, order(row) for sorting where `value` is not what is
-     sorted by, help, hidden: exported alone, group: a heading above it and its neighbours}]; the first one names the row.
+     sorted by, help, hidden: exported alone, group: a heading above it and its neighbours, below: what stands
+     below its title}]; the first one names the row.
      caption; filter: with a box to filter; csv: name of the exported files; sort: [key, "asc"|"desc"];
      state: a name under which sort and filter are kept in the address; empty: what is said where there are no rows;
      write: {csv(rows), json(rows)} where the files are not made of the columns; rowClass(row); hideCaption: for screen
