@@ -9,5 +9,5 @@ from .model import Work
 def build(work: Work) -> None:
     """Writes every data file. Raises OSError where one cannot be written."""
     overview.build(work)
-    # What nobody waits for comes last.
+    # Last, since it goes on as long as nobody waits.
     comparisons.build(work)

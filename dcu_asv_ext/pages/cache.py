@@ -131,7 +131,8 @@ class Cache:
         self._write(lambda one: one.execute("DELETE FROM value WHERE key NOT IN (SELECT key FROM used)"))
         if self._connection is not None and self._keeps:
             with suppress(*_errors()):
-                self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+                # Not `execute`, which would give back one page.
+                self._connection.executescript("PRAGMA incremental_vacuum;")
 
     def close(self) -> None:
         self.flush()
