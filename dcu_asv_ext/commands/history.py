@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..comparing import figures, history_json, history_text
 from ..comparing.history import HistoryReport, Timeline, timelines
-from ..comparing.history_report import history_report
+from ..comparing.history_report import files_left_out, history_report
 from ..comparing.history_text import DATE, SIZE, Style
 from ..comparing.model import ResultSet
 from ..comparing.sparkline import ramp_for
@@ -172,13 +172,7 @@ class _Reader:
             told.append(
                 f"{reason[:1].upper()}{reason[1:]}: all commits that have results are taken, by date."
             )
-        if self._elsewhere:
-            told.append(
-                f"{figures.count(self._elsewhere, 'result file')} of commits that are not on {branch} (first parents "
-                "only) left out."
-            )
-        if self._dirty:
-            told.append(f"{figures.count(self._dirty, 'result file')} of changed working trees left out.")
+        told += files_left_out(branch, self._elsewhere, self._dirty)
         if self._unreadable:
             told.append(f"{figures.count(len(self._unreadable), 'file')} passed over: {self._unreadable[0]}")
         return told

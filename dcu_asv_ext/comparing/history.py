@@ -9,7 +9,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
 from .identity import Identity, SetUps
@@ -254,31 +254,50 @@ def timelines(sets: Iterable[ResultSet], places: Mapping[str, int]) -> list[Time
             set_up,
         )
         for where, mine in sorted(points.items())
-        for version, protocol, set_up, part in _parts(mine)
+        for version, protocol, set_up, part in parts(mine)
     ]
 
 
-def _parts(points: list[_Point]) -> Iterator[tuple[str | None, int | None, dict[str, str], list[_Point]]]:
+class Part(Protocol):
+    """A value of a series, or neighbours that agree in all of this. place: on the branch, of the first of them."""
+
+    @property
+    def place(self) -> int: ...
+    @property
+    def version(self) -> str | None: ...
+    @property
+    def protocol(self) -> int | None: ...
+    @property
+    def identity(self) -> Identity | None: ...
+
+
+_Part = TypeVar("_Part", bound=Part)
+
+
+def parts(points: list[_Part]) -> Iterator[tuple[str | None, int | None, dict[str, str], list[_Part]]]:
     """By version, protocol and set-up, each in commit order. A protocol that is not known, since the evidence is
     lost, is taken to be the one before."""
     points.sort(key=lambda one: one.place)
     last = next((one.protocol for one in points if one.protocol is not None), None)
     set_ups = SetUps()
-    parts: dict[tuple[str | None, int | None, int], list[_Point]] = defaultdict(list)
+    found: dict[tuple[str | None, int | None, int], list[_Part]] = defaultdict(list)
     for one in points:
         last = last if one.protocol is None else one.protocol
-        parts[one.version, last, set_ups.number(one.identity)].append(one)
-    for (version, protocol, number), part in parts.items():
+        found[one.version, last, set_ups.number(one.identity)].append(one)
+    for (version, protocol, number), part in found.items():
         yield version, protocol, set_ups.facts[number] if set_ups.facts else {}, part
 
 
 def changes_of(line: Timeline) -> list[Change]:
     """The change points of a series, pending ones too."""
+    return [] if line.few or line.negative else [change_of(line, one) for one in points_of(line)]
+
+
+def points_of(line: Timeline) -> list[ChangePoint]:
+    """Of a series that is neither `few` nor `negative`."""
     from ..stats import change_points
 
-    if line.few or line.negative:
-        return []
-    found = change_points(
+    return change_points(
         line.values,
         direction=line.series.better,
         exact=line.exact,
@@ -286,7 +305,10 @@ def changes_of(line: Timeline) -> list[Change]:
         min_segment=MIN_SEGMENT,
         include_pending=True,
     )
-    return [Change(line, one.index, line.places[one.first - 1], line.places[one.last], one) for one in found]
+
+
+def change_of(line: Timeline, point: ChangePoint) -> Change:
+    return Change(line, point.index, line.places[point.first - 1], line.places[point.last], point)
 
 
 def restarts(lines: Iterable[Timeline]) -> list[Restart]:

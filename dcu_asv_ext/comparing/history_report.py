@@ -20,16 +20,17 @@ def history_report(
     since: int | None = None,
     kind: str | None = None,
     notes: Sequence[str] = (),
+    find: Callable[[Timeline], list[Change]] = changes_of,
 ) -> HistoryReport:
     """lines: all series there are; events take the whole suite to be seen. Of these are told those that `match`.
 
     since: only what can have changed after this place of the branch. kind: "regression" or "improvement"; of an event
-    what most of its members are. notes: go first.
+    what most of its members are. notes: go first. find: finds the changes of a series, as `changes_of` does.
     """
-    alone, events = split_events(lines, [one for line in lines for one in changes_of(line)])
+    alone, events = split_events(lines, [one for line in lines for one in find(line)])
     chosen = [line for line in lines if match is None or match(line.key)]
     within = set(chosen)
-    set_ups = set_up_changes(chosen)
+    set_ups = set_up_changes(chosen, find)
 
     def wanted(one: Change | Event) -> bool:
         return (since is None or one.upto > since) and (kind is None or one.kind == kind)
@@ -55,6 +56,19 @@ def history_report(
         None if since is None else commits[since],
         [*notes, *_left_out(chosen, bool(set_ups))],
     )
+
+
+def files_left_out(branch: str, elsewhere: int, dirty: int) -> list[str]:
+    """Sentences on result files of other commits than the branch's, and of changed working trees."""
+    told = []
+    if elsewhere:
+        told.append(
+            f"{figures.count(elsewhere, 'result file')} of commits that are not on {branch} (first parents "
+            "only) left out."
+        )
+    if dirty:
+        told.append(f"{figures.count(dirty, 'result file')} of changed working trees left out.")
+    return told
 
 
 def _left_out(lines: Sequence[Timeline], several: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ import itertools
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .differences import of_machine, together
@@ -61,25 +61,33 @@ class SetUpChange:
         return f"{what} changed here: {told(self.differences)}"
 
 
-def set_up_changes(lines: Iterable[Timeline]) -> list[SetUpChange]:
-    """Oldest first, one for each commit of a machine and environment."""
+def set_up_changes(
+    lines: Iterable[Timeline], find: Callable[[Timeline], list[Change]] = changes_of
+) -> list[SetUpChange]:
+    """Oldest first, one for each commit of a machine and environment. find: finds the changes of a series."""
     pairs: dict[tuple[int, str, str], list[tuple[Timeline, Timeline]]] = defaultdict(list)
     for (machine, env, _), mine in series_of(lines).items():
         mine.sort(key=lambda line: line.places[0])
         for earlier, later in itertools.pairwise(mine):
             if (earlier.version, earlier.protocol) == (later.version, later.protocol):
                 pairs[later.places[0], machine, env].append((earlier, later))
-    return [_change(*where, both) for where, both in sorted(pairs.items(), key=lambda item: item[0])]
+    return [_change(*where, both, find) for where, both in sorted(pairs.items(), key=lambda item: item[0])]
 
 
-def _change(place: int, machine: str, env: str, pairs: list[tuple[Timeline, Timeline]]) -> SetUpChange:
+def _change(
+    place: int,
+    machine: str,
+    env: str,
+    pairs: list[tuple[Timeline, Timeline]],
+    find: Callable[[Timeline], list[Change]],
+) -> SetUpChange:
     return SetUpChange(
         machine,
         env,
         place,
         tuple(together(changed(earlier.set_up, later.set_up) for earlier, later in pairs)),
         tuple(later for _, later in pairs),
-        tuple(one for pair in pairs if not _beside(*pair) for one in _moved(*pair)),
+        tuple(one for pair in pairs if not _beside(*pair) for one in _moved(*pair, find)),
         any(_beside(*pair) for pair in pairs),
     )
 
@@ -88,7 +96,7 @@ def _beside(earlier: Timeline, later: Timeline) -> bool:
     return later.places[0] < earlier.places[-1]
 
 
-def _moved(earlier: Timeline, later: Timeline) -> list[Change]:
+def _moved(earlier: Timeline, later: Timeline, find: Callable[[Timeline], list[Change]]) -> list[Change]:
     """The change points of both together that can lie between them."""
     joined = Timeline(
         later.machine,
@@ -102,4 +110,4 @@ def _moved(earlier: Timeline, later: Timeline) -> list[Change]:
         later.set_up,
     )
     begin = len(earlier.values)
-    return [one for one in changes_of(joined) if one.point.first <= begin <= one.point.last]
+    return [one for one in find(joined) if one.point.first <= begin <= one.point.last]

@@ -139,8 +139,8 @@ class Work:
     commits: all that the pages name, oldest first: measured ones, those of tags, and branch heads. Its positions
     (`ci`) and those of `places` (`pi`) stand for them everywhere. tags: name -> ci. entries: (pi, ci) -> result.
     benchmarks: asv's descriptions by name. extract, results: of an entry; an extract is cheap and kept, a whole
-    result set is read from its files as `dcu-asv compare` reads it, which takes long; `uncut` as that reads the results
-    before the two sides (None: as `results`). All of them raise Unreadable.
+    result set is read from its files as `dcu-asv compare` reads it, which takes long; uncut: as that reads the
+    results before the two sides (None: as `results`). All of them raise Unreadable.
     line_of: a commit's own first parents and itself, full hashes, oldest first; None where the repository does not
     know it. Asked of commits that lie on no branch's line.
     policy: of the gates; None with the reason in `policy_fault`. published_evidence, compare_all: settings.
@@ -149,8 +149,9 @@ class Work:
 
     What one builder leaves for the others: comparisons: (pi, ci before, ci after) of each file in c/; evidence: pi ->
     ci that have files in e/; matrices: (pi, ci) of each file in m/; parts: (function, pi) -> keys of its files in b/;
-    change_pairs: (pi, ci before, ci after), the two sides of each change point, newest first. evidence_files:
-    (function, pi) -> the commits in each of its files in e/ (file n is the n-th list).
+    combos: (function, pi) -> the combinations of parameters in each of these files; change_pairs: (pi, ci before,
+    ci after), the two sides of each change point, newest first. evidence_files: (function, pi) -> the commits in each
+    of its files in e/ (file n is the n-th list).
     """
 
     project: Project
@@ -177,6 +178,7 @@ class Work:
     evidence: dict[int, list[int]] = field(default_factory=dict)
     matrices: list[tuple[int, int]] = field(default_factory=list)
     parts: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    combos: dict[tuple[str, int], list[list[tuple[str, ...]]]] = field(default_factory=dict)
     change_pairs: list[tuple[int, int, int]] = field(default_factory=list)
     evidence_files: dict[tuple[str, int], list[list[int]]] = field(default_factory=dict)
 
