@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from . import comparisons, overview
+import datetime
+
+from .. import __version__
+from . import comparisons, index, overview, series
 from .model import Work
 
 
 def build(work: Work) -> None:
     """Writes every data file. Raises OSError where one cannot be written."""
+    series.build(work)
     overview.build(work)
-    # Last, since it goes on as long as nobody waits.
+    # The last that is made, since it goes on as long as nobody waits.
     comparisons.build(work)
+    # It lists what there is.
+    index.build(work, __version__, datetime.datetime.now(datetime.timezone.utc))
