@@ -83,13 +83,13 @@
   }
 
   function commit(row) {
-    const told = [el("span", { class: "which" }, dcu.commitLink(row.ci === null ? row.commit : row.ci), row.subject && el("span", { class: "subject" }, " ", row.subject))];
+    const told = [el("span", { class: "row-commit" }, dcu.commitLink(row.ci === null ? row.commit : row.ci), row.subject && el("span", { class: "subject" }, " ", row.subject))];
     if (row.range && row.rangeCommits > 1) {
-      told.push(el("span", { class: "range quiet" }, text("changes.range", { count: row.rangeCommits }), " ", dcu.commitLink(row.range[0]), " … ", dcu.commitLink(row.range[1])));
+      told.push(el("span", { class: "row-range quiet" }, text("changes.range", { count: row.rangeCommits }), " ", dcu.commitLink(row.range[0]), " … ", dcu.commitLink(row.range[1])));
     }
     const before = row.range ? dcu.find.commit(row.range[0]) : null;
     if (row.benchmark && row.place !== null && before !== null && row.ci !== null && before !== row.ci) {
-      told.push(el("span", { class: "ways" }, dcu.compareLink(row.place, before, row.ci),
+      told.push(el("span", { class: "row-ways" }, dcu.compareLink(row.place, before, row.ci),
         " ", dcu.evidenceLink(row.benchmark, { place: row.place, commit: row.ci, params: row.params })));
     }
     return told;
@@ -98,7 +98,7 @@
   function sure(row) {
     const word = row.pending ? "pending" : "believed";
     const badge = ["set-up", "restart"].includes(row.what) ? null : el("span", { class: `badge ${row.pending ? "inconclusive" : "no-change"}` }, el("span", { class: "symbol", "aria-hidden": "true" }, row.pending ? "?" : "●"), text(`changes.${word}`));
-    return [badge, badge && " ", el("span", { class: "reason" }, row.reason)];
+    return [badge, badge && " ", el("span", { class: "row-reason" }, row.reason)];
   }
 
   function drawn(row, limits) {
@@ -114,7 +114,7 @@
     const limits = dcu.ratioLimits(rows.map((row) => row.entry));
     const several = new Set(rows.map((row) => `${row.machine}~${row.environment}`)).size > 1;
     const columns = [
-      { key: "date", title: text("changes.when"), value: (row) => format.date(row.date), order: (row) => row.date },
+      { key: "date", title: text("changes.when"), value: (row) => format.date(row.date), cell: (row) => el("span", { class: "day" }, format.date(row.date)), order: (row) => row.date },
       { key: "what", title: text("changes.what"), cell: what, text: whatText },
       { key: "name", title: text("changes.where"), cell: (row) => name(row, branch), text: (row) => `${row.name} ${row.metric || ""}` },
       { key: "metric", title: text("changes.metric"), hidden: true },

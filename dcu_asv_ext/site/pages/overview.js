@@ -78,7 +78,7 @@
     const id = `head-${head.place}`;
     const machine = [device, product].filter(Boolean).join(", ");
     return el("section", { "aria-labelledby": id },
-      el("h2", { id }, dcu.placeName(head.place), machine && el("span", { class: "beside" }, machine)),
+      el("h2", { id }, dcu.placeName(head.place), machine && el("span", { class: "head-machine" }, machine)),
       sides(head, base),
       tiles(head, base),
       head.reason && el("p", { class: "note" }, head.reason),
@@ -92,10 +92,11 @@
   function sides(head, base) {
     const commit = (ci) => [dcu.commitLink(ci), " ", el("span", { class: "subject" }, dcu.index.commits[ci][2]), " ", el("span", { class: "quiet" }, format.date(dcu.index.commits[ci][1]))];
     const has = base && base.commit !== null && base.commit !== undefined;
-    return el("dl", { class: "sides" },
-      el("div", {}, el("dt", {}, text("overview.newest")), el("dd", {}, commit(head.commit), head.age > 0 && el("span", { class: "quiet" }, " ", text("overview.age", { count: head.age })))),
-      has && el("div", {}, el("dt", {}, text("overview.against")), el("dd", {}, commit(base.commit), " ", el("span", { class: "quiet" }, baseName(base)))),
-      has && el("div", {}, el("dt", {}, ""), el("dd", {}, dcu.compareLink(head.place, base.commit, head.commit, text("overview.compare")))));
+    return el("dl", { class: "head-sides" },
+      el("dt", {}, text("overview.newest")),
+      el("dd", {}, commit(head.commit), head.age > 0 && el("span", { class: "quiet" }, " ", text("overview.age", { count: head.age }))),
+      has && [el("dt", {}, text("overview.against")),
+        el("dd", {}, commit(base.commit), " ", el("span", { class: "quiet" }, baseName(base)), " · ", dcu.compareLink(head.place, base.commit, head.commit, text("overview.compare")))]);
   }
 
   /* The figures of a place. Nothing compared: no figures, and the reason is told below. */
@@ -114,7 +115,7 @@
     if (base.gate_error) return el("p", { class: "note" }, base.gate_error);
     if (!base.gate) return null;
     const { gate } = base;
-    const outcomes = el("ul", { class: "gates" }, Object.entries(gate.gates).map(([name, outcome]) =>
+    const outcomes = el("ul", { class: "gate-outcomes" }, Object.entries(gate.gates).map(([name, outcome]) =>
       el("li", {}, el("span", {}, text("overview.gate", { name })), " ", dcu.verdict(outcome))));
     if (!gate.failed.length) return outcomes;
     const columns = [
@@ -124,7 +125,7 @@
       { key: "metric", title: text("overview.metric") },
       { key: "outcome", title: text("overview.outcome"), cell: (one) => dcu.verdict(one.outcome || "failed") },
       { key: "word", title: text("overview.finding") },
-      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "reason" }, one.reason) },
+      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason" }, one.reason) },
     ];
     const caption = gate.more ? text("overview.findings-more", { count: gate.more }) : text("overview.findings");
     return [outcomes, el("details", { open: gate.failed.some((one) => one.outcome === "failed") && gate.failed.length <= 5 }, el("summary", {}, text("overview.why", { count: gate.failed.length })),
@@ -136,7 +137,7 @@
     const columns = [
       { key: "function", title: text("overview.benchmark"), value: (one) => dcu.benchmarkName(one.function, one.params),
         cell: (one) => dcu.benchmarkLink(one.function, { params: one.params, place: head.place, branch }) },
-      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "reason" }, one.reason) },
+      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason" }, one.reason) },
       { key: "evidence", title: text("overview.evidence"), value: () => "", cell: (one) => dcu.evidenceLink(one.function, { place: head.place, commit: head.commit, params: one.params }) || format.NONE },
     ];
     return [el("h3", {}, text(`overview.${what}`)), dcu.table({ columns, rows: found, caption: text(`overview.${what}`), hideCaption: true })];
@@ -162,12 +163,15 @@
         cell: (one) => el("div", { class: "drawn" }, dcu.intervalMark({ ratio: one.ratio, low: one.ci_low, high: one.ci_high, limits, word: one.verdict }), el("span", {}, dcu.changeInterval(one))) },
       { key: "before", title: text("overview.before"), numeric: true, cell: (one) => format.value(one.before, one.unit) },
       { key: "after", title: text("overview.after"), numeric: true, cell: (one) => format.value(one.after, one.unit) },
-      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "reason" }, one.reason) },
+      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason" }, reason(one)) },
       { key: "evidence", title: text("overview.evidence"), value: () => "",
         cell: (one) => dcu.evidenceLink(one.benchmark, { place, commit: head.commit, params: one.params }) || format.NONE },
     ];
     return dcu.table({ columns, rows: base.rows, caption, filter: base.rows.length > 8, csv: `overview-${head.place}`, state: `r${head.place}` });
   }
+
+  /* Where the figures decided, the reason says what stands beside it; there it is told what explains the change. */
+  const reason = (row) => row.explanation || (["regression", "improvement"].includes(row.verdict) ? "" : row.reason);
 
   function uncompared(head, base) {
     if (base.commit === null || base.commit === undefined) return dcu.nothing(base.reason || text("overview.one-only"), dcu.copyable("asv run NEW"));
