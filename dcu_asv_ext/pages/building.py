@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from importlib.metadata import version
 
-from .. import __version__
 from . import comparisons, index, overview, series
 from .model import Work
 
@@ -16,4 +16,4 @@ def build(work: Work) -> None:
     # The last that is made, since it goes on as long as nobody waits.
     comparisons.build(work)
     # It lists what there is.
-    index.build(work, __version__, datetime.datetime.now(datetime.timezone.utc))
+    index.build(work, version("dcu-asv-ext"), datetime.datetime.now(datetime.timezone.utc))
