@@ -46,14 +46,14 @@
     const at = order.indexOf(ci);
     const [before, after] = [order[at - 1], order[at + 1]];
     const kept = { params: params.join(","), branch: state.query.branch, pass: state.query.pass, scale: state.query.scale };
-    const step = (to, key) => to !== undefined && el("a", { class: `step ${key}`, href: dcu.router.link(page, [fn.slug, place, hash8(to)], kept) }, text(`evidence.${key}`, { commit: hash8(to) }));
+    const step = (to, key) => to !== undefined && el("a", { class: "evidence-step", href: dcu.router.link(page, [fn.slug, place, hash8(to)], kept) }, text(`evidence.${key}`, { commit: hash8(to) }));
     const links = [
       el("a", { href: dcu.router.link("benchmark", [fn.slug], { place, branch: state.query.branch, ...paramsQuery(fn, params) }) }, text("evidence.to-benchmark")),
       before !== undefined && el("a", { href: dcu.router.link("compare", [], { place, before: hash8(before), after: hash8(ci) }) }, text("evidence.to-compare", { commit: hash8(before) })),
       ...more,
       dcu.index.matrices.some(([one, commit]) => one === pi && commit === ci) && el("a", { href: dcu.router.link("matrix", [], { place, commit: hash8(ci) }) }, text("evidence.to-matrix")),
     ];
-    return el("nav", { class: "ways", "aria-label": text("evidence.ways") }, el("ul", {}, [step(before, "earlier"), step(after, "later"), ...links].filter(Boolean).map((one) => el("li", {}, one))));
+    return el("nav", { class: "evidence-ways", "aria-label": text("evidence.ways") }, el("ul", {}, [step(before, "earlier"), step(after, "later"), ...links].filter(Boolean).map((one) => el("li", {}, one))));
   }
 
   /* What commit, machine and environment this is. */
@@ -62,7 +62,7 @@
     const place = dcu.index.places[pi];
     const tags = dcu.index.tags.filter(([, one]) => one === ci).map(([name]) => name);
     return evidence.facts([
-      [text("evidence.commit"), [dcu.commitLink(ci), ` ${format.date(date)} ${subject || ""}`, tags.map((name) => el("span", { class: "tag" }, name))]],
+      [text("evidence.commit"), [dcu.commitLink(ci), ` ${format.date(date)} ${subject || ""}`, tags.map((name) => el("span", { class: "evidence-tag" }, name))]],
       [text("place"), `${place.machine}, ${place.env}`],
       place.product || place.device ? [text("evidence.device"), [place.product, place.device && `(${place.device})`].filter(Boolean).join(" ")] : ["", null],
     ]);

@@ -64,7 +64,8 @@
       { key: "used_bytes", title: text("evidence.col.used"), numeric: true, cell: (row) => format.bytes(row.used_bytes) },
       { key: "readings", title: text("evidence.col.readings"), numeric: true },
     ].filter((column) => rows.some((row) => row[column.key] !== null));
-    return dcu.table({ columns, rows, caption: text("evidence.passes"), csv: `${view.fn.slug}-${evidence.hash8(view.ci)}-passes`, filter: rows.length > 12 });
+    const table = () => dcu.table({ columns, rows, caption: text("evidence.passes"), hideCaption: true, csv: `${view.fn.slug}-${evidence.hash8(view.ci)}-passes`, filter: rows.length > 12 });
+    return evidence.behind(text("evidence.passes"), table, view.rows.length === 1);
   }
 
   /* Why there are no readings, or no single ones. */
@@ -91,7 +92,7 @@
       return others;
     });
     if (!both.flat().length && !rest.size) return null;
-    return evidence.under(text("evidence.state"), el("div", { class: "beside" }, both.filter((one) => one.length).map((one) => el("div", {}, one)),
+    return evidence.under(text("evidence.state"), el("div", { class: "evidence-columns" }, both.filter((one) => one.length).map((one) => el("div", {}, one)),
       rest.size > 0 && el("div", {}, el("h4", {}, text("evidence.state.company")), evidence.sharedFacts(rest, rows.length))));
   }
 
@@ -105,6 +106,6 @@
     return evidence.section("clocks", text("evidence.clocks"), marks,
       throttled.length > 0 && evidence.quiet(text("evidence.throttled", { reasons: throttled.join(", ") })),
       reasons(rows), plots.length > 0 && rows.length > 1 && evidence.quiet(text("evidence.zones-hint")),
-      plots.length > 0 && el("div", { class: "plots" }, plots), source.map(evidence.quiet), passTable(view), states(rows));
+      plots.length > 0 && el("div", { class: "evidence-plots" }, plots), source.map(evidence.quiet), passTable(view), states(rows));
   };
 })();

@@ -90,6 +90,8 @@ dcu.evidence = (() => {
 
   /* ---- the samples of one record */
 
+  /* The steady part's kind where there are too few samples to look for one (stats/steady.py). */
+  const UNKNOWN = "cannot tell";
   const PASSES = ["latency", "device_time", "host_time", "process_wall", "compile"];
 
   /* Every sample of a pass in the order in which they were taken: {value, part}, value null where there was none.
@@ -100,7 +102,7 @@ dcu.evidence = (() => {
     const timed = list(times, pass);
     if (pass !== "latency") return timed.map((value) => ({ value, part: "timed" }));
     const warmUp = list(times, "warm_up");
-    const start = number(row.derived, "steady", "start");
+    const start = at(row.derived, "steady", "kind") === UNKNOWN ? null : number(row.derived, "steady", "start");
     const part = (place) => (start === null ? "timed" : place < start ? "before" : "steady");
     return [
       ...list(times, "cold").map((value) => ({ value, part: "cold" })),

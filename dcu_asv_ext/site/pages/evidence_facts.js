@@ -55,7 +55,7 @@
     const columns = [
       { key: "label", title: text("evidence.col.metric"), cell: (row) => [row.label, el("code", { class: "name" }, row.metric)] },
       { key: "value", title: text("evidence.col.value"), numeric: true, cell: (row) => (row.value === null ? text("evidence.none") : el("strong", {}, value("value")(row))) },
-      { key: "interval", title: text("evidence.col.interval"), numeric: true, value: (row) => row.low, cell: (row) => (row.low === null ? format.NONE : `${value("low")(row)} ${text("evidence.to")} ${value("high")(row)}`) },
+      { key: "interval", title: text("evidence.col.interval"), numeric: true, value: (row) => row.low, cell: (row) => evidence.interval(row) },
       { key: "rounds", title: text("evidence.col.rounds"), numeric: true },
       ...(other ? [{ key: "here", title: text("evidence.col.here"), numeric: true, cell: value("here") }] : []),
       { key: "least", title: text("evidence.col.least"), numeric: true, cell: value("least") },
@@ -136,10 +136,29 @@
 
   /* ---- conditions */
 
+  const PREFIXES = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+
+  function amountText(name, amount) {
+    if (name === "bytes") return format.bytes(amount);
+    const [size, prefix] = PREFIXES.find(([one]) => Math.abs(amount) >= one) || [1, ""];
+    return `${format.digits(amount / size)} ${prefix}${name}`;
+  }
+
+  /* The declared work of a call, and what it comes to in a second by the medians of the rounds. */
+  function work(view) {
+    const found = evidence.shared(view.rows, (record) => object(record, "work"));
+    const medians = ["latency", "device_time"].map((pass) => [pass, figures(view.rows.map((row) => figures(evidence.used(row, pass)).median)).median]);
+    return evidence.facts([...found].map(([name, values]) => {
+      const [{ value }] = values;
+      const rates = medians.filter(([, median]) => median > 0).map(([pass, median]) => text("evidence.rate", { rate: amountText(name, value / median), clock: pass }));
+      return [name, format.known(value) ? [amountText(name, value), ...rates].join("; ") : null];
+    }));
+  }
+
   /* name of a group -> what of the record it shows */
   const GROUPS = {
     boundary: (record) => object(record, "boundary"),
-    input: (record) => ({ ...object(record, "input"), seed: record.seed, ...object(record, "work") }),
+    input: (record) => ({ ...object(record, "input"), seed: record.seed }),
     device: (record) => object(record, "device"),
     software: (record) => object(record, "software"),
     switches: (record) => {
@@ -148,7 +167,8 @@
     },
     host: (record) => object(record, "host"),
     project: (record) => object(record, "project"),
-    measurement: (record) => Object.fromEntries(["session", "order", "started_at", "protocol", "kind", "variant", "param_index", "dirty", "head", "env", "machine"].map((name) => [name, record[name]])
+    // Order and start, of which every round has its own, stand in the table of the rounds.
+    measurement: (record) => Object.fromEntries(["session", "protocol", "kind", "variant", "param_index", "dirty", "head", "env", "machine"].map((name) => [name, record[name]])
       .filter(([, value]) => value !== undefined && value !== null)),
     versions: (record) => object(record, "versions"),
   };
@@ -159,7 +179,9 @@
       const told = found.size ? evidence.sharedFacts(found, view.rows.length, label("evidence.fact")) : null;
       return told && el("div", {}, el("h3", {}, text(`evidence.group.${name}`)), told);
     }).filter(Boolean);
-    return evidence.section("conditions", text("evidence.conditions"), groups.length > 0 && el("div", { class: "beside" }, groups));
+    const declared = work(view);
+    if (declared) groups.splice(2, 0, el("div", {}, el("h3", {}, text("evidence.group.work")), declared));
+    return evidence.section("conditions", text("evidence.conditions"), groups.length > 0 && el("div", { class: "evidence-columns" }, groups));
   };
 
   /* ---- what could not be measured */

@@ -41,12 +41,12 @@
 
   /* A table of bars; `most`: bytes of a whole bar. */
   function levelTable(found, caption, most) {
-    const cell = (told) => el("td", { class: "level" }, told.n > 0 && evidence.bar(told.median / most), el("span", {}, readable(told)));
+    const cell = (told) => el("td", { class: "evidence-level" }, told.n > 0 && evidence.bar(told.median / most), el("span", {}, readable(told)));
     const row = (level) => el("tr", {}, el("th", { scope: "row" }, text(`evidence.level.${level.name}`)), PARTS.map((part) => cell(level[part])),
       el("td", { class: "numeric" }, difference(level.peak, level.before)), el("td", { class: "numeric" }, difference(level.after, level.before)));
     const heads = ["level", ...PARTS, "added", "kept"].map((name) => el("th", { scope: "col", class: ["added", "kept"].includes(name) ? "numeric" : null }, text(`evidence.memory.${name}`)));
     return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-      el("table", { class: "levels" }, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), el("tbody", {}, found.map(row))));
+      el("table", { class: "evidence-levels" }, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), el("tbody", {}, found.map(row))));
   }
 
   function difference(one, other) {

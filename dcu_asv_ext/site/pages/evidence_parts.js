@@ -20,9 +20,9 @@
       heading.focus({ preventScroll: true });
     };
     const items = sections.map((one) => one.querySelector("h2")).map((heading) =>
-      el("li", {}, el("button", { type: "button", class: "jump", onclick: jump(heading) }, heading.textContent))
+      el("li", {}, el("button", { type: "button", class: "evidence-jump", onclick: jump(heading) }, heading.textContent))
     );
-    return el("nav", { class: "contents", "aria-label": text("evidence.contents") }, el("ul", {}, items));
+    return el("nav", { class: "evidence-contents", "aria-label": text("evidence.contents") }, el("ul", {}, items));
   }
 
   const quiet = (told) => el("p", { class: "quiet" }, told);
@@ -37,14 +37,14 @@
     if (typeof value === "object") return JSON.stringify(value);
     if (typeof value !== "number") return String(value);
     if (BYTES.test(name)) return format.bytes(value);
-    return Number.isInteger(value) ? String(value) : format.digits(value, 6);
+    return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
   }
 
   /* Names and what they are: [[name, node or text], ...]; null where there are none. */
   function facts(pairs) {
     const told = pairs.filter(([, value]) => value !== null && value !== undefined);
     if (!told.length) return null;
-    return el("dl", { class: "facts" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+    return el("dl", { class: "evidence-facts" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
 
   /* Facts of several rounds, from evidence.shared: a value that not all have stands with its rounds. */
@@ -70,24 +70,31 @@
   /* A bar as long as its part of the whole, beside its text. kind: a class that gives the colour. */
   function bar(part, kind = "") {
     const width = Math.max(0, Math.min(1, part));
-    return el("svg:svg", { class: "bar", "aria-hidden": "true" }, el("svg:rect", { class: `fill ${kind}`, x: 0, y: 0, height: "100%", width: share(width) }));
+    return el("svg:svg", { class: "evidence-bar", "aria-hidden": "true" }, el("svg:rect", { class: `fill ${kind}`, x: 0, y: 0, height: "100%", width: share(width) }));
   }
 
-  /* Text of a long list behind a button, made when it is asked for. */
-  function behind(summary, make) {
+  /* What is long behind its summary, made when it is asked for. */
+  function behind(summary, make, open = false) {
     const details = el("details", {}, el("summary", {}, summary));
-    details.addEventListener("toggle", () => {
-      if (details.open && details.children.length === 1) details.append(make());
-    });
+    const fill = () => details.open && details.children.length === 1 && details.append(make());
+    details.addEventListener("toggle", fill);
+    details.open = open;
+    fill();
     return details;
   }
 
   /* Text as it is, in a box that scrolls. */
-  const verbatim = (content, label) => el("pre", { class: "verbatim", tabindex: "0", role: "region", "aria-label": label }, content);
+  const verbatim = (content, label) => el("pre", { class: "evidence-verbatim", tabindex: "0", role: "region", "aria-label": label }, content);
 
   /* The unit of a metric, and its name as people read it. */
   const unitOf = (fn, metric) => (fn.units && fn.units[metric]) || (dcu.index.metrics[metric] || {}).unit || "";
   const labelOf = (metric) => (dcu.index.metrics[metric] || {}).label || metric;
+
+  /* The 95 % interval of a row {low, high, unit}; figures that never differed have one of no width. */
+  function interval({ low, high, unit }) {
+    if (!format.known(low) || !format.known(high)) return format.NONE;
+    return low === high ? text("evidence.exact") : text("evidence.from-to", { from: format.value(low, unit), to: format.value(high, unit) });
+  }
 
   /* JSON of one line with line breaks, every number as it was written: one of 64 bits would not survive a parse. */
   function pretty(line) {
@@ -110,5 +117,5 @@
 
   // name of a part of the page -> what makes it of a view; in the order in which evidence.js has them
   dcu.evidence.parts = {};
-  Object.assign(dcu.evidence, { section, contents, quiet, under, readable, facts, sharedFacts, spans, bar, share, behind, verbatim, unitOf, labelOf, pretty });
+  Object.assign(dcu.evidence, { section, contents, quiet, under, readable, facts, sharedFacts, spans, bar, share, behind, verbatim, unitOf, labelOf, interval, pretty });
 })();

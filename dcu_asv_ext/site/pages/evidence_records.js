@@ -65,7 +65,7 @@
     const columns = [
       { key: "label", title: text("evidence.col.metric"), cell: (row) => [row.label, el("code", { class: "name" }, row.metric)] },
       { key: "value", title: text("evidence.col.value"), numeric: true, cell: (row) => (row.value === null ? (row.word ? dcu.verdict(row.word) : format.NONE) : el("strong", {}, value("value")(row))) },
-      { key: "interval", title: text("evidence.col.interval"), numeric: true, value: (row) => row.low, cell: (row) => (row.low === null ? format.NONE : `${value("low")(row)} ${text("evidence.to")} ${value("high")(row)}`) },
+      { key: "interval", title: text("evidence.col.interval"), numeric: true, value: (row) => row.low, cell: (row) => evidence.interval(row) },
       { key: "count", title: text("evidence.col.rounds"), numeric: true },
       { key: "each", title: text("evidence.col.each"), value: (row) => row.each.map((one) => format.value(one, row.unit)).join(", ") },
       { key: "version", title: text("evidence.col.version") },

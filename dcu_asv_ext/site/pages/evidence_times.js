@@ -8,7 +8,8 @@
   const PARTS = { cold: [3, 3], warm_up: [1, 2], before: [4, 1], steady: [0, 0], timed: [0, 0] };
   /* Beyond this factor between the longest and the shortest time a linear axis shows little but the longest. */
   const WIDE = 8;
-  const STRIP = 26, RADIUS = 2.6;
+  // A row of dots: its height, their size, and the lines that they stand on in turn.
+  const STRIP = 38, RADIUS = 2.4, LANES = 7;
 
   const partText = (part) => text(`evidence.part.${part}`);
 
@@ -67,10 +68,10 @@
     const x = (value) => evidence.share((value - low) / (high - low || 1));
     const told = figures(evidence.used(row, pass));
     if (!told.n) return null;
-    // Dots that would hide one another stand on four lines in turn: the same every time.
-    const dot = (one, place) => el("svg:circle", { class: `dot ${one.part}`, cx: x(one.value), cy: 6 + ((place * 5) % 4) * 4.6, r: RADIUS });
+    // Dots that would hide one another stand on lines in turn, the same every time.
+    const dot = (one, place) => el("svg:circle", { class: `dot ${one.part}`, cx: x(one.value), cy: 4 + ((place * 3) % LANES) * ((STRIP - 8) / (LANES - 1)), r: RADIUS });
     const label = text("evidence.strip-label", { round: row.record.round, count: told.n, median: format.time(told.median), low: format.time(told.q1), high: format.time(told.q3), least: format.time(told.min), most: format.time(told.max) });
-    return el("svg:svg", { class: "strip", height: STRIP, role: "img", "aria-label": label },
+    return el("svg:svg", { class: "evidence-strip", height: STRIP, role: "img", "aria-label": label },
       el("svg:rect", { class: "middle", x: x(told.q1), width: evidence.share((told.q3 - told.q1) / (high - low || 1)), y: 1, height: STRIP - 2 }),
       all.map(dot),
       el("svg:line", { class: "median", x1: x(told.median), x2: x(told.median), y1: 0, y2: STRIP }));
@@ -82,7 +83,7 @@
     const scale = { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9 }[unit] || 1;
     const digits = Math.max(3, Math.ceil(Math.log10(high / (high - low || high))) + 2);
     const told = (part) => `${format.digits((low + part * (high - low)) / scale, Math.min(digits, 8))}${part === 1 ? ` ${unit}` : ""}`;
-    return el("div", { class: "strip-axis", "aria-hidden": "true" }, at.map((part) => el("span", {}, told(part))));
+    return el("div", { class: "evidence-strip-axis", "aria-hidden": "true" }, at.map((part) => el("span", {}, told(part))));
   }
 
   function distribution(rows, pass) {
@@ -93,7 +94,7 @@
     const strips = rows.map((row) => [text("evidence.round", { round: row.record.round }), strip(row, pass, limits)]).filter(([, drawn]) => drawn);
     return evidence.under(text("evidence.spread"),
       evidence.quiet(text("evidence.spread-about")),
-      el("div", { class: "strips" }, strips.map(([label, drawn]) => [el("span", { "aria-hidden": "true" }, label), drawn]), el("span", {}), axis(limits)));
+      el("div", { class: "evidence-strips" }, strips.map(([label, drawn]) => [el("span", { "aria-hidden": "true" }, label), drawn]), el("span", {}), axis(limits)));
   }
 
   /* ---- rounds */
@@ -123,7 +124,7 @@
   function columns(pass, rows) {
     const all = [
       plain("round", text("evidence.col.round"), true),
-      plain("started", text("evidence.col.started")),
+      { key: "started", title: text("evidence.col.started"), cell: (row) => el("span", { class: "evidence-whole" }, row.started) },
       time("median", text("evidence.col.median")),
       { key: "spread", title: text("evidence.col.spread"), numeric: true, cell: (row) => percent(row.spread), help: text("evidence.col.spread-help") },
       time("least", text("evidence.col.least")),
