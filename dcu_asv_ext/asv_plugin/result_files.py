@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..comparing.facts import asv_facts
+from ..comparing.fields import is_number
 from ..comparing.model import WORKLOAD, Key, ResultSet, Series
 from ..comparing.reading import Entries, Recorded, read_results, series_of
 from ..evidence.packing import GZ
@@ -214,7 +215,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise ResultsError(one_line(fault)) from None
     except (OSError, UnicodeDecodeError) as fault:
         raise ResultsError(f"{path} cannot be read: {one_line(fault)}") from None
-    except (AttributeError, TypeError, ValueError, IndexError, RecursionError) as fault:
+    except (AttributeError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as fault:
         raise ResultsError(f"{path} is no result file of asv ({one_line(fault)})") from None
 
 
@@ -252,7 +253,7 @@ def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list
         version = None if version is None else str(version)
         for one, value, raw in zip(itertools.product(*params), values, samples, strict=True):
             key, series = key_of(name, about, tuple(map(str, one)))
-            if value is not None and not isinstance(value, (int, float)):
+            if value is not None and not isinstance(value, bool) and not is_number(value):
                 odd.append(name)
                 continue
             recorded[key] = Recorded(value, tuple(map(float, raw or ())), version)

@@ -75,7 +75,7 @@ class Sources:
         key = digest("head", _FORM, content)
         head, results = self._kept_head(key), None
         if head is None:
-            results = self._parsed(file, steady=False)
+            results = read_file(file, self._project.benchmarks, steady=False)
             head = self._keep_head(key, results)
         if self._only is not None and head.commit not in self._only:
             return
@@ -131,19 +131,13 @@ class Sources:
 
     def _read(self, name: str, steady: bool) -> ResultSet:
         try:
-            return self._parsed(self.files[name], steady)
+            return read_file(self.files[name], self._project.benchmarks, steady=steady)
         except ResultsError as fault:
             raise Unreadable(self._below(fault)) from None
 
     def _below(self, fault: ResultsError) -> str:
         """What is published tells no paths of the machine."""
         return str(fault).replace(f"{self._project.results_dir}/", "")
-
-    def _parsed(self, file: ResultFile, steady: bool) -> ResultSet:
-        try:
-            return read_file(file, self._project.benchmarks, steady=steady)
-        except OverflowError as fault:
-            raise ResultsError(f"{file.stem} holds a number that is too large ({fault})") from None
 
 
 def _content(file: ResultFile, machine: str) -> bytes:
