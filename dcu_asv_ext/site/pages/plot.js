@@ -33,7 +33,8 @@
                its own), tone?: "worse" | "better" | "neutral"}]
      zones?: [{from, to, label, colour?}]                                  ranges of x, shaded
      empty?              what is told instead of a plot without a point
-     legend?, table?     false: without
+     legend?             "plain": names alone, false: none; else buttons that hide and show
+     table?              false: without
      onOpen({series, index, x, bad})    clicked, or Enter
      onPoint(the same, or null), onZoom([from, to] or null), onToggle(series, hidden)
    Mouse: drag zooms, a double click shows all, shift and drag pans, the wheel zooms once the plot was clicked.

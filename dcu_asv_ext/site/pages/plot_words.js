@@ -16,10 +16,12 @@ dcu.plotting.words = (() => {
   const SHAPES = ["M10 7a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z", "M10 3h8v8h-8Z", "M14 2l5 9h-10Z", "M14 1.500l5.500 5.500l-5.500 5.500l-5.500 -5.500Z",
     "M14 12l5 -9h-10Z", "M10 2h8l-4 5l4 5h-8l4 -5Z"];
 
-  /* One button per series: shown or hidden. */
+  /* One button per series: shown or hidden; a page that has choices of its own may want plain names. */
   function legend(plot) {
-    return dcu.el("ul", { class: "plot-legend", "aria-label": dcu.text("plot.legend") }, plot.model.series.map((one, number) =>
-      dcu.el("li", {}, dcu.el("button", {
+    const plain = plot.options.legend === "plain";
+    const label = dcu.text(plain ? "plot.legend-plain" : "plot.legend");
+    return dcu.el("ul", { class: "plot-legend", "aria-label": label }, plot.model.series.map((one, number) =>
+      dcu.el("li", {}, plain ? [swatch(one), one.label] : dcu.el("button", {
         type: "button",
         "aria-pressed": String(!plot.hidden.has(number)),
         onclick: (event) => {
