@@ -72,21 +72,22 @@ class Worker:
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
-        self._pid = os.fork()
-        if not self._pid:
-            os.close(control)
-            os.close(answers)
+        try:
+            pid = os.fork()
+        except OSError as fault:
+            _close(control, answers, their_control, their_answers)
+            raise WorkerError(_told(fault)) from None
+        if not pid:
+            _close(control, answers)
             _work(self._task, _Control(their_control, deadline), their_answers, parent)
-        os.close(their_control)
-        os.close(their_answers)
-        self._ends = [control, answers]
+        _close(their_control, their_answers)
+        self._pid, self._ends = pid, [control, answers]
 
     def _reap(self) -> int:
         assert self._pid is not None
         _, status = os.waitpid(self._pid, 0)
         self._pid = None
-        for end in self._ends:
-            os.close(end)
+        _close(*self._ends)
         return status
 
 
@@ -106,6 +107,11 @@ def processors() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
+
+
+def _close(*ends: int) -> None:
+    for end in ends:
+        os.close(end)
 
 
 class _Control:
