@@ -61,6 +61,7 @@ def _place(work: Work, number: int) -> dict[str, Any]:
         "device": facts.get("device.kind"),
         "product": facts.get("device.product"),
         "facts": facts,
+        "commits": work.measured(number),
     }
 
 

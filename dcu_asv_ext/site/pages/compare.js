@@ -28,7 +28,7 @@
     }
     const report = await dcu.load(`c/${pi}/${sides.short(before)}-${sides.short(after)}`);
     return [
-      ...dcu.compareReport.above(report),
+      ...dcu.compareReport.above(report, pi),
       ...dcu.compareRows(state, found, report),
       ...dcu.compareReport.below(report, sides.command(pi, before, after)),
     ];

@@ -39,7 +39,7 @@ dcu.compareChoice = (() => {
 
   function element({ pi, before, after }) {
     const options = commitOptions(pi);
-    const places = dcu.index.places.map((one) => [one.key, placeName(one)]);
+    const places = dcu.index.places.map((one, at) => [one.key, dcu.placeName(at)]);
     const side = (name, ci) => dcu.choice({
       label: text(`compare.${name}`), name, options, value: ci === null ? "" : sides.short(ci),
       chosen: (hash) => change({ ...sides.query(pi, before, after), [name]: hash }),
@@ -57,8 +57,5 @@ dcu.compareChoice = (() => {
         before !== predecessor && button("predecessor", text("compare.predecessor"), predecessor !== null && { pi, before: predecessor, after })));
   }
 
-  /* `K100_AI · dcu-1 · py3.11-torch2.7`. */
-  const placeName = ({ product, device, machine, env }) => [product || device, machine, env].filter(Boolean).join(" · ");
-
-  return { element, placeName };
+  return { element };
 })();

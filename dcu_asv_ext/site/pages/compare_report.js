@@ -61,32 +61,30 @@ dcu.compareReport = (() => {
     return [change, ratio, interval].filter(Boolean).join(" · ");
   }
 
-  function finding(one, common) {
-    const fn = one.benchmark && dcu.find.byName(one.benchmark);
-    const name = one.name || one.benchmark;
+  function finding(one, common, place) {
     const reason = [common ? null : one.reason, one.rule && ["failed", "inconclusive"].includes(one.outcome) ? text("compare.asked", { rule: one.rule }) : null].filter(Boolean).join("; ");
     return el("li", {},
-      name && (fn ? el("a", { href: dcu.router.link("benchmark", [fn.slug]) }, name) : el("span", {}, name)),
+      one.benchmark ? dcu.benchmarkLink(one.benchmark, { params: one.params, place }) : one.name,
       one.metric && el("span", { class: "metric" }, one.metric),
       el("span", { class: "figures" }, figures(one)),
       reason && el("span", { class: "reason" }, reason));
   }
 
   /* A long list in steps. */
-  function list(found, common) {
-    const made = el("ul", { class: "findings" }, found.slice(0, AT_ONCE).map((one) => finding(one, common)));
+  function list(found, common, place) {
+    const made = el("ul", { class: "findings" }, found.slice(0, AT_ONCE).map((one) => finding(one, common, place)));
     const rest = found.slice(AT_ONCE);
     if (!rest.length) return made;
-    const more = el("button", { type: "button", onclick: () => more.replaceWith(list(rest, common)) }, text("compare.more", { count: rest.length }));
+    const more = el("button", { type: "button", onclick: () => more.replaceWith(list(rest, common, place)) }, text("compare.more", { count: rest.length }));
     return el("div", {}, made, more);
   }
 
   /* Findings of one outcome, word and reason. */
-  function group(found) {
+  function group(found, place) {
     const first = found[0];
     const alike = found.length > 1 && found.every((one) => one.reason === first.reason);
     const summary = [dcu.verdict(first.finding), ` ${found.length}`, alike && el("span", { class: "reason" }, ` ${first.reason}`)];
-    return folding(summary, () => list(found, alike), first.outcome === "failed" && found.length <= SHOWN);
+    return folding(summary, () => list(found, alike, place), first.outcome === "failed" && found.length <= SHOWN);
   }
 
   function grouped(found, key) {
@@ -95,20 +93,20 @@ dcu.compareReport = (() => {
     return [...made.values()];
   }
 
-  function gate([name, { outcome, findings }]) {
+  function gate([name, { outcome, findings }], place) {
     const groups = grouped(findings, (one) => JSON.stringify([one.outcome, one.finding]));
     return el("li", { class: "gate" },
       el("h3", {}, dcu.texts[`compare.gate.${name}`] ? text(`compare.gate.${name}`) : name, " ", dcu.verdict(outcome)),
-      groups.length ? groups.map(group) : el("p", { class: "quiet" }, text("compare.no-findings")));
+      groups.length ? groups.map((one) => group(one, place)) : el("p", { class: "quiet" }, text("compare.no-findings")));
   }
 
-  function gates(report) {
+  function gates(report, place) {
     const found = report.gates;
     if (!found) return null;
     if (found.error) return section("gates", el("p", { class: "note" }, text("compare.gates-not-asked", { reason: found.error })));
     return section("gates",
       el("p", {}, dcu.verdict(found.outcome), " ", found.conclusion),
-      el("ul", { class: "gates" }, Object.entries(found.gates).map(gate)),
+      el("ul", { class: "gates" }, Object.entries(found.gates).map((one) => gate(one, place))),
       // What the comparison itself says is not said twice.
       found.notes.filter((note) => !report.notes.includes(note)).map((note) => el("p", { class: "quiet" }, note)));
   }
@@ -128,7 +126,8 @@ dcu.compareReport = (() => {
     ];
   }
 
-  const above = (report) => [differences(report), ...guard(report), gates(report)].filter(Boolean);
+  /* place: position. */
+  const above = (report, place) => [differences(report), ...guard(report), gates(report, place)].filter(Boolean);
 
   /* Settings by name; what none has said of is left out. */
   function settings(report) {

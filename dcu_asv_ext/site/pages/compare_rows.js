@@ -4,10 +4,7 @@ dcu.compareRows = (() => {
   const { el, text, format } = dcu;
   const FIGURES = ["regression", "improvement", "no change"]; // their reason says what the figures beside it say
 
-  const nameOf = (row) => {
-    const told = Object.entries(row.params).map(([name, value]) => (/^\d+$/.test(name) ? value : `${name}=${value}`)).join(", ");
-    return row.benchmark + (told ? `(${told})` : "") + (row.env ? ` [${row.env}]` : "");
-  };
+  const nameOf = (row) => dcu.benchmarkName(row.benchmark, row.params) + (row.env ? ` [${row.env}]` : "");
 
   // ---- choosing
 
@@ -70,13 +67,11 @@ dcu.compareRows = (() => {
 
   // ---- cells
 
-  function nameCell(row, place) {
-    const fn = dcu.find.byName(row.benchmark);
-    if (!fn) return el("span", { class: "long-name", title: nameOf(row) }, nameOf(row));
-    const query = { place };
-    for (const [name, value] of Object.entries(row.params)) query[`p.${name}`] = value;
-    return el("a", { class: "long-name", title: nameOf(row), href: dcu.router.link("benchmark", [fn.slug], query) }, nameOf(row));
-  }
+  const nameCell = (row, place) => [
+    dcu.benchmarkLink(row.benchmark, { params: row.params, place }),
+    row.env && el("span", { class: "quiet" }, ` [${row.env}]`),
+    el("span", { class: "metric" }, metricName(row.metric)),
+  ].filter(Boolean);
 
   /* A share is judged by its difference, in points; a ratio to 0 is none. */
   function changeCell(row) {
@@ -118,14 +113,12 @@ dcu.compareRows = (() => {
   }
 
   function evidenceCell(row, found) {
-    const fn = dcu.find.byName(row.benchmark);
-    const kept = dcu.index.evidence[found.pi] || [];
-    const params = Object.values(row.params).join(",");
-    const link = (name) => {
-      const ci = found[name];
-      if (!fn || !kept.includes(ci) || row[name] === null) return null;
-      const address = dcu.router.link("evidence", [fn.slug, dcu.index.places[found.pi].key, dcu.sides.short(ci)], { params });
-      return el("a", { href: address, "aria-label": text(`compare.evidence-${name}`, { name: nameOf(row) }) }, text(`compare.${name}`));
+    const link = (side) => {
+      const made = row[side] === null ? null : dcu.evidenceLink(row.benchmark, { place: found.pi, commit: found[side], params: row.params });
+      if (!made) return null;
+      made.textContent = text(`compare.${side}`);
+      made.setAttribute("aria-label", text(`compare.evidence-${side}`, { name: nameOf(row) }));
+      return made;
     };
     return el("span", { class: "links" }, link("before"), link("after"));
   }
@@ -140,13 +133,12 @@ dcu.compareRows = (() => {
 
   function columns(found, report, limits) {
     const margin = 1 + (report.settings.margin || 0);
-    const place = dcu.index.places[found.pi].key;
     const order = Object.keys(report.counts); // of what matters
     const mark = (row) => dcu.intervalMark({ ratio: row.ratio, low: row.ci_low, high: row.ci_high, limits, margin, word: row.verdict });
     return [
-      { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.benchmark, text: nameOf, cell: (row) => nameCell(row, place) },
+      { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.benchmark, text: (row) => `${nameOf(row)} ${metricName(row.metric)}`, cell: (row) => nameCell(row, found.pi) },
       { key: "params", hidden: true, value: (row) => Object.values(row.params).join(",") },
-      { key: "metric", title: text("compare.metric"), cell: (row) => el("span", { class: "metric" }, metricName(row.metric)) },
+      { key: "metric", hidden: true },
       { key: "verdict", title: text("compare.verdict"), cell: (row) => dcu.verdict(row.verdict), order: (row) => order.indexOf(row.verdict) },
       { key: "before", title: text("compare.before"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
       { key: "after", title: text("compare.after"), numeric: true, cell: (row) => format.value(row.after, row.unit) },

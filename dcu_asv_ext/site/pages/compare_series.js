@@ -46,9 +46,7 @@ dcu.compareSeries = (() => {
       const unit = fn.units[line.metric] || "";
       const [before, after] = [found.before, found.after].map((ci) => figureAt(line, ci, unit));
       if (!before && !after) return [];
-      const names = fn.params.map((one) => one.name);
-      const name = fn.name + (line.params.length ? `(${format.params(names, line.params)})` : "");
-      return [{ fn, name, names, unit, metric: line.metric, params: line.params, before, after, remark: remark(before, after) }];
+      return [{ fn, name: dcu.benchmarkName(fn.name, line.params), unit, metric: line.metric, params: line.params, before, after, remark: remark(before, after) }];
     });
   }
 
@@ -74,12 +72,6 @@ dcu.compareSeries = (() => {
     return text("compare.points", { points: `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}` });
   }
 
-  function nameCell(row, place) {
-    const query = { place };
-    row.names.forEach((name, at) => { query[`p.${name || at}`] = row.params[at]; });
-    return el("a", { class: "long-name", title: row.name, href: dcu.router.link("benchmark", [row.fn.slug], query) }, row.name);
-  }
-
   const part = (row, name, what) => (row[name] && format.known(row[name][what]) ? row[name][what] : null);
 
   const side = (name) => [
@@ -90,12 +82,11 @@ dcu.compareSeries = (() => {
   ];
 
   function table(rows, found) {
-    const place = dcu.index.places[found.pi].key;
     return dcu.table({
       rows, caption: text("compare.series-caption"), hideCaption: true, filter: true, state: "rows", empty: text("compare.no-series"),
       csv: `figures-${sides.short(found.before)}-${sides.short(found.after)}`,
       columns: [
-        { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.name, cell: (row) => nameCell(row, place) },
+        { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.name, cell: (row) => dcu.benchmarkLink(row.fn.name, { params: row.params, place: found.pi }) },
         { key: "metric", title: text("compare.metric"), cell: (row) => row.metric.replace(/_/g, " ") },
         ...side("before"), ...side("after"),
         { key: "ratio", title: text("compare.ratio"), numeric: true, value: ratio, cell: changeCell },

@@ -23,7 +23,7 @@
     const places = [...new Set(dcu.index.matrices.map((one) => one[0]))].sort((a, b) => a - b);
     const go = (name) => (value) => dcu.router.change({ [name]: value }, true);
     return el("div", { class: "choices" },
-      dcu.choice({ label: text("place"), name: "place", value: dcu.index.places[pi].key, chosen: go("place"), options: places.map((one) => [dcu.index.places[one].key, dcu.compareChoice.placeName(dcu.index.places[one])]) }),
+      dcu.choice({ label: text("place"), name: "place", value: dcu.index.places[pi].key, chosen: go("place"), options: places.map((one) => [dcu.index.places[one].key, dcu.placeName(one)]) }),
       dcu.choice({ label: text("matrix.commit"), name: "commit", value: sides.short(ci), chosen: go("commit"), options: commits.map((one) => [sides.short(one), sides.called(one)]) }));
   }
 
@@ -33,9 +33,8 @@
     const whole = (data.experiments || []).filter((one) => !one.part);
     const told = new Map();
     for (const one of whole) told.set(one.sentence, [...(told.get(one.sentence) || []), one]);
-    const name = ({ benchmark, params }) => columns.nameOf({ benchmark, params });
-    const item = ([sentence, found]) => el("li", { class: found[0].single ? null : "note" }, el("span", {}, sentence),
-      el("details", {}, el("summary", {}, text("matrix.benchmarks", { count: found.length })), el("ul", {}, found.map((one) => el("li", {}, name(one))))));
+        const item = ([sentence, found]) => el("li", { class: found[0].single ? null : "note" }, el("span", {}, sentence),
+      el("details", {}, el("summary", {}, text("matrix.benchmarks", { count: found.length })), el("ul", {}, found.map((one) => el("li", {}, dcu.benchmarkName(one.benchmark, one.params))))));
     return el("section", { "aria-labelledby": "matrix-differs" }, el("h2", { id: "matrix-differs" }, text("matrix.differs")),
       told.size ? el("ul", { class: "experiments" }, [...told].map(item)) : el("p", {}, text("matrix.one-variant")));
   }
@@ -83,14 +82,13 @@
   // ---- the page
 
   function table(state, found, data) {
-    const place = dcu.index.places[found.pi].key;
-    const all = columns.groups(Object.keys(data.rows[0] || {}), place);
+    const all = columns.groups(Object.keys(data.rows[0] || {}), found.pi);
     const groups = all.map((one) => ({ ...one, columns: one.columns.filter((column) => data.rows.some(column.has)) }));
     const wanted = state.query.columns === undefined ? usual(data, groups) : state.query.columns.split(",");
     const keys = new Set(wanted);
     const box = el("div", {});
     const fill = () => box.replaceChildren(dcu.table({
-      columns: [columns.first, ...groups.flatMap((one) => one.columns).filter((one) => keys.has(one.key))],
+      columns: [columns.first(found.pi), ...groups.flatMap((one) => one.columns).filter((one) => keys.has(one.key))],
       rows: data.rows, caption: text("matrix.caption", { commit: sides.short(found.ci) }), hideCaption: true, filter: true, state: "rows",
       csv: `matrix-${dcu.index.places[found.pi].machine}-${sides.short(found.ci)}`, write: writers(data),
     }));

@@ -22,10 +22,7 @@ dcu.matrixColumns = (() => {
   const spaced = (name) => name.replace(/_/g, " ");
   const absent = (value) => value === null || value === undefined || value === "" || (typeof value === "object" && !Object.keys(value).length);
 
-  const nameOf = (row) => {
-    const told = Object.entries(row.params || {}).map(([name, value]) => (/^\d+$/.test(name) ? value : `${name}=${value}`)).join(", ");
-    return row.benchmark + (told ? `(${told})` : "");
-  };
+  const nameOf = (row) => dcu.benchmarkName(row.benchmark, row.params);
 
   // ---- cells
 
@@ -53,11 +50,9 @@ dcu.matrixColumns = (() => {
   }
 
   function evidenceCell(row, place) {
-    const fn = dcu.find.byName(row.benchmark);
-    const ci = dcu.find.commit(row.commit);
-    if (!fn || ci === null || !(dcu.index.evidence[dcu.find.place(place)] || []).includes(ci) || row.source === "asv") return format.NONE;
-    const address = dcu.router.link("evidence", [fn.slug, place, dcu.sides.short(ci)], { params: Object.values(row.params).join(",") });
-    return el("a", { href: address, "aria-label": text("matrix.evidence-of", { name: nameOf(row) }) }, text("matrix.evidence"));
+    const made = row.source === "asv" ? null : dcu.evidenceLink(row.benchmark, { place, commit: dcu.find.commit(row.commit), params: row.params });
+    if (made) made.setAttribute("aria-label", text("matrix.evidence-of", { name: nameOf(row) }));
+    return made || format.NONE;
   }
 
   const CELLS = {
@@ -119,13 +114,9 @@ dcu.matrixColumns = (() => {
     }));
   }
 
-  function nameCell(row) {
-    const fn = dcu.find.byName(row.benchmark);
-    const about = { class: "long-name", title: nameOf(row) };
-    return fn ? el("a", { ...about, href: dcu.router.link("benchmark", [fn.slug]) }, nameOf(row)) : el("span", about, nameOf(row));
-  }
+  const first = (place) => ({
+    key: "benchmark", title: text("matrix.column.benchmark"), value: nameOf, cell: (row) => dcu.benchmarkLink(row.benchmark, { params: row.params, place }),
+  });
 
-  const first = { key: "benchmark", title: text("matrix.column.benchmark"), value: nameOf, cell: nameCell };
-
-  return { groups, first, USUAL, nameOf };
+  return { groups, first, USUAL };
 })();

@@ -270,8 +270,7 @@ Object.assign(dcu.texts, {
   "benchmark.compare-before": "Compare it with the measured commit before, {before}",
   "benchmark.figures": "Figures",
   "benchmark.value": "Value",
-  "benchmark.rounds": "Rounds",
-  "benchmark.note": "Note",
+  "benchmark.no-figures": "Nothing of what is chosen was measured at this commit.",
   "benchmark.raw": "Where the raw data lie",
 
   // ---- evidence
