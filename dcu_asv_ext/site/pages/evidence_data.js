@@ -135,7 +135,7 @@ dcu.evidence = (() => {
   function shared(rows, choose) {
     const found = new Map();
     for (const row of rows) {
-      for (const [name, value] of flat(choose(row.record))) {
+      for (const [name, value] of flat(choose(row.record, row))) {
         const values = found.get(name) || [];
         const same = values.find((one) => JSON.stringify(one.value) === JSON.stringify(value));
         if (same) same.rounds.push(row.record.round);

@@ -155,10 +155,16 @@
     }));
   }
 
+  /* A seed may have 64 bits, which a number of JavaScript does not hold: then as it stands in the line. */
+  function exactSeed(seed, line) {
+    if (!format.known(seed) || Number.isSafeInteger(seed)) return seed;
+    return (/"seed":\s*(-?\d+)/.exec(line) || ["", String(seed)])[1];
+  }
+
   /* name of a group -> what of the record it shows */
   const GROUPS = {
     boundary: (record) => object(record, "boundary"),
-    input: (record) => ({ ...object(record, "input"), seed: record.seed }),
+    input: (record, row) => ({ ...object(record, "input"), seed: exactSeed(record.seed, row.line) }),
     device: (record) => object(record, "device"),
     software: (record) => object(record, "software"),
     switches: (record) => {

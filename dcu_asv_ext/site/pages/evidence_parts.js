@@ -10,7 +10,7 @@
     const inside = children.flat(Infinity).filter(Boolean);
     if (!inside.length) return null;
     const heading = el("h2", { id: `part-${id}`, tabindex: "-1" }, title);
-    return el("section", { "aria-labelledby": `part-${id}`, class: `part part-${id}` }, heading, inside);
+    return el("section", { class: `part part-${id}` }, heading, inside);
   }
 
   /* Buttons to a page's sections: an address of its own would be another view's. */

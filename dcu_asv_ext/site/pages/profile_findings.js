@@ -96,7 +96,7 @@
   function finding(one, steps) {
     const gain = one.end_to_end === false ? text("profile.no-gain") : text("profile.gain", { whole: format.time(one.seconds), each: format.time(one.seconds / steps) });
     const share = format.known(one.share) ? text("profile.share", { share: format.value(one.share, "share") }) : "";
-    return el("li", { class: "finding" },
+    return el("li", { class: "profile-finding" },
       el("h3", {}, String(one.kind), el("span", { class: "gain" }, [gain, share].filter(Boolean).join("; "))),
       format.known(one.share) && evidence.bar(one.share),
       el("p", {}, String(one.text || "")),
@@ -108,7 +108,7 @@
     const found = list(digest, "findings").filter((one) => one !== null && typeof one === "object");
     const steps = digest.steps || 1;
     return evidence.section("findings", text("profile.findings"),
-      found.length ? [evidence.quiet(text("profile.findings-about", { steps })), el("ol", { class: "findings" }, found.map((one) => finding(one, steps)))] : evidence.quiet(text("profile.no-findings")));
+      found.length ? [evidence.quiet(text("profile.findings-about", { steps })), el("ol", { class: "profile-findings" }, found.map((one) => finding(one, steps)))] : evidence.quiet(text("profile.no-findings")));
   }
 
   Object.assign(dcu.profile, { figuresPart, findingsPart });
