@@ -12,6 +12,7 @@ from asv.console import log
 from asv.repo import get_repo
 
 from ..evidence.store import iter_lines, list_evidence, parse_line
+from ..pages.cache import Cache
 from . import site_speed, steps
 
 if TYPE_CHECKING:
@@ -104,13 +105,10 @@ def _pages(
     if not settings.pages:
         yield
         return
-    from ..pages.cache import Cache
+    from ..site.navigation import link_pages
     from .site_worker import WorkerError, at_work
 
-    cache = Cache(kept)
-    cache.begin()
-    # A connection must not be carried into a forked process.
-    cache.close()
+    notes = _with_cache(kept, Cache.begin)
     folder = site.parent / "dcu"
 
     def task(may_go_on: Callable[[], bool]) -> list[str]:
@@ -121,15 +119,22 @@ def _pages(
     try:
         with at_work(task) as worker:
             yield
-            notes = worker.finish()
+            notes += worker.finish()
     except WorkerError as fault:
         raise util.UserError(f"dcu-asv: its own pages could not be made: {fault}. {_WAY_ROUND}.") from None
     folder.rename(site / "dcu")
+    link_pages(site)
     if range_spec is None:
-        cache = Cache(kept)
-        cache.prune()
-        cache.close()
-    _tell(dict.fromkeys([*cache.notes, *notes]))
+        notes += _with_cache(kept, Cache.prune)
+    _tell(dict.fromkeys(notes))
+
+
+def _with_cache(folder: Path, do: Callable[[Cache], None]) -> list[str]:
+    """Its notes. Nothing is kept open, since a connection must not be carried into a forked process."""
+    cache = Cache(folder)
+    do(cache)
+    cache.close()
+    return cache.notes
 
 
 def _tell(notes: Iterable[str]) -> None:
