@@ -25,7 +25,7 @@ def build(work: Work, columns: Sequence[Columns]) -> None:
     told = []
     pairs: dict[tuple[int, int, int], None] = {}
     for name, branch in work.branches.items():
-        lines = list(_timelines(work, branch, columns))
+        lines = list(timelines_of(work, branch, columns))
         notes = files_left_out(name, *_left_out(work, branch, columns))
         report = history_report(name, branch.line, lines, notes=notes, find=points.changes_of)
         told.append({"name": name, **_told(to_json(report, DATE))})
@@ -38,7 +38,7 @@ def _told(report: Mapping[str, Any]) -> dict[str, Any]:
     return {name: report[name] for name in _TOLD}
 
 
-def _timelines(work: Work, branch: Branch, columns: Sequence[Columns]) -> Iterator[Timeline]:
+def timelines_of(work: Work, branch: Branch, columns: Sequence[Columns]) -> Iterator[Timeline]:
     """As `comparing.history.timelines` makes them of the result sets themselves."""
     numbers = np.full(len(work.commits), -1)
     numbers[list(branch.commits)] = branch.numbers

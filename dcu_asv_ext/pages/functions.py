@@ -36,20 +36,12 @@ class _Function:
 
 
 def functions(work: Work) -> list[dict[str, Any]]:
-    """As "index" lists them, by name. Of two whose file names are the same, which takes two names of a kind in four
-    billion, one is left out and told in `work.notes`."""
+    """As "index" lists them, by name: those that have files of series."""
     found: dict[str, _Function] = {}
     for shape in _shapes(work):
         for key, series in zip(shape.keys, shape.series, strict=True):
             found.setdefault(key.benchmark, _Function(key.benchmark)).take(key, series)
-    slugs: dict[str, str] = {}
-    told = []
-    for name in sorted(found):
-        if slugs.setdefault(slug(name), name) != name:
-            work.notes.append(f"{name} is not shown: {slugs[slug(name)]} has the same file name; rename one")
-            continue
-        told.append(_told(work, found[name]))
-    return told
+    return [_told(work, found[name]) for name in sorted({name for name, _ in work.parts})]
 
 
 def _shapes(work: Work) -> Iterator[Shape]:

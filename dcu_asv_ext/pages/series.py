@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..comparing.model import Key
@@ -31,10 +31,25 @@ def build(work: Work) -> None:
     work.notes += notes[:_TOLD]
     if len(notes) > _TOLD:
         work.notes.append(f"{len(notes) - _TOLD:,} more notes on single result files")
+    shown = set(_shown(work, {key.benchmark for one in columns for key in one.keys}))
     for place, found in enumerate(columns):
         for function, keys in itertools.groupby(found.keys, key=lambda key: key.benchmark):
-            _write(work, place, function, _lines(found, keys))
+            if function in shown:
+                _write(work, place, function, _lines(found, keys))
     changes.build(work, columns)
+
+
+def _shown(work: Work, functions: Iterable[str]) -> Iterator[str]:
+    """Of two whose file names are the same, which takes two names of a kind in four billion, the first."""
+    slugs: dict[str, str] = {}
+    for name in sorted(functions):
+        first = slugs.setdefault(slug(name), name)
+        if first == name:
+            yield name
+        else:
+            work.notes.append(
+                f"{name} is not shown, since its files would have the names of those of {first}"
+            )
 
 
 def _lines(columns: Columns, keys: Iterator[Key]) -> _Groups:
