@@ -7,17 +7,22 @@
 
   /* ---- status and figures */
 
-  /* What went wrong, with its text as it was; and what the measurement itself notes. */
+  /* What went wrong, with its text as it was; rounds that ended in the same way stand together. */
   function faults(view) {
-    const wrong = view.rows.filter(({ record }) => record.status !== "ok").map(({ record }) => {
-      const error = object(record, "error");
-      const texts = [["traceback", error.traceback], ["allocator", error.allocator]].filter(([, told]) => told);
+    const found = new Map();
+    for (const { record } of view.rows.filter((row) => row.record.status !== "ok")) {
+      const key = JSON.stringify([record.status, record.error]);
+      found.set(key, [...(found.get(key) || []), record]);
+    }
+    return [...found.values()].map(([first, ...more]) => {
+      const error = object(first, "error");
+      const rounds = evidence.spans([first, ...more].map((one) => one.round));
+      const texts = ["traceback", "output", "allocator"].filter((name) => error[name]);
       return el("div", { class: "fault" },
-        el("p", {}, el("strong", {}, text("evidence.of-round", { round: record.round, value: record.status }))),
-        error.stage ? evidence.facts([[text("evidence.stage"), error.stage], [text("evidence.kind"), error.kind || null], [text("evidence.type"), error.type || null]]) : null,
-        texts.map(([name, told]) => evidence.behind(text(`evidence.${name}`), () => evidence.verbatim(String(told), text(`evidence.${name}`)))));
+        el("p", {}, el("strong", {}, text("evidence.of-round", { round: rounds, value: first.status }))),
+        evidence.facts([[text("evidence.stage"), error.stage], [text("evidence.kind"), error.kind], [text("evidence.type"), error.type]]),
+        texts.map((name) => evidence.behind(text(`evidence.${name}`), () => evidence.verbatim(String(error[name]), text(`evidence.${name}`)))));
     });
-    return wrong;
   }
 
   function notes(view) {
@@ -61,7 +66,7 @@
       { key: "least", title: text("evidence.col.least"), numeric: true, cell: value("least") },
       { key: "most", title: text("evidence.col.most"), numeric: true, cell: value("most") },
       { key: "asv", title: text("evidence.col.asv"), numeric: true, cell: value("asv"), help: text("evidence.col.asv-help") },
-      { key: "reason", title: text("evidence.col.reason"), value: (row) => row.reason || row.notes, cell: (row) => row.reason || row.notes },
+      { key: "reason", title: text("evidence.col.reason"), value: (row) => row.reason || row.notes, cell: (row) => el("span", { class: "evidence-reason" }, row.reason || row.notes) },
     ].filter((column) => column.key !== "reason" || rows.some((row) => row.reason || row.notes));
     return dcu.table({ columns, rows, caption: text("evidence.figures"), hideCaption: true, csv: `${view.fn.slug}-${evidence.hash8(view.ci)}-figures` });
   }

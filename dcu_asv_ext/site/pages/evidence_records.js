@@ -69,7 +69,7 @@
       { key: "count", title: text("evidence.col.rounds"), numeric: true },
       { key: "each", title: text("evidence.col.each"), value: (row) => row.each.map((one) => format.value(one, row.unit)).join(", ") },
       { key: "version", title: text("evidence.col.version") },
-      { key: "reason", title: text("evidence.col.reason"), cell: (row) => row.reason },
+      { key: "reason", title: text("evidence.col.reason"), cell: (row) => el("span", { class: "evidence-reason" }, row.reason) },
     ].filter((column) => ["label", "value"].includes(column.key) || rows.some((row) => { const one = row[column.key === "interval" ? "low" : column.key]; return one !== null && one !== "" && !(Array.isArray(one) && !one.length); }));
     return dcu.table({ columns, rows, caption: text("evidence.known"), hideCaption: true, csv: name });
   }

@@ -29,7 +29,7 @@
     if (told) {
       const address = told.file.split("/").map(encodeURIComponent).join("/");
       return evidence.section("timeline", text("profile.timeline"),
-        el("p", {}, el("a", { href: address, target: "_blank", rel: "noopener" }, text("profile.open-timeline"))),
+        el("p", {}, el("a", { href: address, target: "_blank", rel: "noopener" }, text("profile.open-timeline", { size: format.bytes(told.bytes) }))),
         el("iframe", { class: "timeline", src: address, loading: "lazy", title: text("profile.timeline-of", { name: evidence.title(view.fn, view.params) }) }));
     }
     const trace = digestOf(row.record, view.call).trace;
