@@ -75,7 +75,7 @@
 
   function name(row, branch) {
     const link = (one) => dcu.benchmarkLink(one.benchmark, { params: one.params, place: row.place, branch });
-    if (row.benchmark) return [link(row), " ", el("span", { class: "quiet" }, row.metric)];
+    if (row.benchmark) return [link(row), el("div", { class: "quiet" }, row.metric)];
     const members = row.members.map((one) => el("li", {}, link(one), " ", el("span", { class: "quiet" }, one.metric), " ", dcu.changeText(one)));
     const names = (row.benchmarks || []).map((one) => el("li", {}, dcu.benchmarkLink(one, { place: row.place, branch })));
     const list = [...members, ...names];
@@ -104,7 +104,7 @@
   function drawn(row, limits) {
     const { ci_low: low, ci_high: high } = row.entry;
     const word = row.kind || row.what;
-    return el("div", { class: "drawn" }, dcu.intervalMark({ ratio: row.ratio, low, high, limits, word }), el("span", {}, dcu.changeInterval(row.entry)));
+    return el("div", { class: "drawn stacked" }, dcu.intervalMark({ ratio: row.ratio, low, high, limits, word }), el("span", {}, dcu.changeInterval(row.entry)));
   }
 
   const level = (which) => (row) => format.value(row.entry[which], row.unit);

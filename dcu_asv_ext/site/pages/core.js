@@ -30,10 +30,16 @@ window.dcu = (() => {
     return asked.get(key);
   }
 
-  /* The text of a key, with {name} replaced by the values. */
+  const PLACE = /\{(\w+)(?::([^{}|]*)\|([^{}]*))?\}/g;
+
+  /* The text of a key, with {name} replaced by the values, and {name:one|many} by the word that goes with the number. */
   function text(key, values = {}) {
     if (!(key in texts)) throw new Error(`there is no text "${key}"`);
-    return texts[key].replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+    return texts[key].replace(PLACE, (whole, name, one, many) => {
+      if (!(name in values)) return whole;
+      if (one === undefined) return String(values[name]);
+      return Number(values[name]) === 1 ? one : many;
+    });
   }
 
   /* An element; children are elements or plain text, never markup. props: attributes, `on` + event for listeners;

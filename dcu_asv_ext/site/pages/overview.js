@@ -3,6 +3,7 @@
 (() => {
   const { el, text, format } = dcu;
   const LATELY = 10;
+  const FAILED = ["failed", "failed before and after"]; // rows that say again what the lists of wrong results and failures say
   const TILES = ["regression", "improvement", "inconclusive", "not comparable"];
 
   async function show(state, main) {
@@ -55,17 +56,21 @@
   const closed = (base) => (base && base.gate ? Object.values(base.gate.gates).filter((one) => one === "failed").length : null);
   const count = (base, word) => (base && base.comparison ? base.counts[word] || 0 : null);
 
+  /* A count that stands out if it is not 0; a dash where nothing was compared. */
+  const figure = (found, kind) => el("span", { class: found ? `figure ${kind}` : "quiet" }, found === null ? format.NONE : found);
+
   function summary(state, heads, key) {
-    const counted = (word) => ({ key: word, title: text(`overview.count.${word}`), numeric: true, value: (head) => count(baseOf(head, key), word) });
+    const number = (name, title, kind, value) => ({ key: name, title, numeric: true, value, cell: (head) => figure(value(head), kind) });
+    const counted = (word) => number(word, text(`overview.count.${word}`), dcu.verdict.kind(word), (head) => count(baseOf(head, key), word));
     const columns = [
       { key: "place", title: text("place"), value: (head) => dcu.placeName(head.place),
         cell: (head) => el("a", { class: "name", href: dcu.router.link("overview", [], { ...state.query, place: dcu.index.places[head.place].key }) }, dcu.placeName(head.place)) },
       { key: "commit", title: text("overview.newest"), value: (head) => dcu.index.commits[head.commit][1],
         cell: (head) => [dcu.commitLink(head.commit), " ", format.date(dcu.index.commits[head.commit][1])], text: (head) => dcu.index.commits[head.commit][0] },
       ...TILES.map(counted),
-      { key: "gates", title: text("overview.gates"), numeric: true, value: (head) => closed(baseOf(head, key)) },
-      { key: "wrong", title: text("overview.wrong"), numeric: true, value: (head) => head.wrong.length },
-      { key: "failed", title: text("overview.failures"), numeric: true, value: (head) => head.failed.length },
+      number("gates", text("overview.gates"), "failed", (head) => closed(baseOf(head, key))),
+      number("wrong", text("overview.wrong"), "failed", (head) => head.wrong.length),
+      number("failed", text("overview.failures"), "failed", (head) => head.failed.length),
     ];
     return dcu.table({ columns, rows: heads, caption: text("overview.summary"), csv: "overview", state: "s" });
   }
@@ -125,7 +130,7 @@
       { key: "metric", title: text("overview.metric") },
       { key: "outcome", title: text("overview.outcome"), cell: (one) => dcu.verdict(one.outcome || "failed") },
       { key: "word", title: text("overview.finding") },
-      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason" }, one.reason) },
+      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason long" }, one.reason) },
     ];
     const caption = gate.more ? text("overview.findings-more", { count: gate.more }) : text("overview.findings");
     return [outcomes, el("details", { open: gate.failed.some((one) => one.outcome === "failed") && gate.failed.length <= 5 }, el("summary", {}, text("overview.why", { count: gate.failed.length })),
@@ -137,7 +142,7 @@
     const columns = [
       { key: "function", title: text("overview.benchmark"), value: (one) => dcu.benchmarkName(one.function, one.params),
         cell: (one) => dcu.benchmarkLink(one.function, { params: one.params, place: head.place, branch }) },
-      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason" }, one.reason) },
+      { key: "reason", title: text("overview.reason"), cell: (one) => el("span", { class: "row-reason long" }, one.reason) },
       { key: "evidence", title: text("overview.evidence"), value: () => "", cell: (one) => dcu.evidenceLink(one.function, { place: head.place, commit: head.commit, params: one.params }) || format.NONE },
     ];
     return [el("h3", {}, text(`overview.${what}`)), dcu.table({ columns, rows: found, caption: text(`overview.${what}`), hideCaption: true })];
@@ -147,9 +152,11 @@
 
   function rows(head, base, branch) {
     if (!base) return dcu.nothing(text("overview.no-base"));
-    if (!base.comparison) return uncompared(head, base);
-    if (!base.rows.length) return dcu.nothing(text("overview.same", { count: count(base, "no change") || 0 }));
-    const limits = dcu.ratioLimits(base.rows);
+    if (!base.comparison) return uncompared(head, base, branch);
+    const told = new Set([...head.wrong, ...head.failed].map((one) => dcu.benchmarkName(one.function, one.params)));
+    const shown = base.rows.filter((one) => !FAILED.includes(one.verdict) || !told.has(dcu.benchmarkName(one.benchmark, one.params)));
+    if (!shown.length) return dcu.nothing(text("overview.same", { count: count(base, "no change") || 0 }));
+    const limits = dcu.ratioLimits(shown);
     const all = Object.values(base.counts).reduce((sum, one) => sum + one, 0) - (base.counts["no change"] || 0);
     const caption = all > base.rows.length ? text("overview.rows-most", { count: base.rows.length, all }) : text("overview.rows");
     const place = head.place;
@@ -167,14 +174,16 @@
       { key: "evidence", title: text("overview.evidence"), value: () => "",
         cell: (one) => dcu.evidenceLink(one.benchmark, { place, commit: head.commit, params: one.params }) || format.NONE },
     ];
-    return dcu.table({ columns, rows: base.rows, caption, filter: base.rows.length > 8, csv: `overview-${head.place}`, state: `r${head.place}` });
+    return dcu.table({ columns, rows: shown, caption, filter: shown.length > 8, csv: `overview-${head.place}`, state: `r${head.place}` });
   }
 
   /* Where the figures decided, the reason says what stands beside it; there it is told what explains the change. */
   const reason = (row) => row.explanation || (["regression", "improvement"].includes(row.verdict) ? "" : row.reason);
 
-  function uncompared(head, base) {
-    if (base.commit === null || base.commit === undefined) return dcu.nothing(base.reason || text("overview.one-only"), dcu.copyable("asv run NEW"));
+  function uncompared(head, base, name) {
+    if (base.commit === null || base.commit === undefined) {
+      return dcu.nothing(text("overview.one-only", { name }), dcu.copyable(`asv run '${dcu.index.commits[head.commit][0].slice(0, 8)}~1^!'`));
+    }
     return dcu.nothing(base.reason || text("overview.not-compared"), dcu.copyable(dcu.sides.command(head.place, base.commit, head.commit)));
   }
 
@@ -185,7 +194,7 @@
     const heading = el("h2", {}, text("overview.lately"));
     const way = el("p", {}, el("a", { href: dcu.router.link("changes", [], { branch: name }) }, text("overview.all-changes", { count: found.length })));
     if (!found.length) return [heading, dcu.nothing(dcu.changeRows.why(changes, name)), way];
-    return el("section", {}, heading, dcu.changeTable(found.slice(0, LATELY), { branch: name, caption: text("overview.lately-caption"), state: "" }), way);
+    return el("section", { class: "lately" }, heading, dcu.changeTable(found.slice(0, LATELY), { branch: name, caption: text("overview.lately-caption"), state: "" }), way);
   }
 
   function notes() {

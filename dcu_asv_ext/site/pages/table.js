@@ -63,7 +63,7 @@
       this.found = el("span", { class: "found", role: "status" });
       this.pages = el("div", { class: "pager" });
       const tools = (filter || this.csv) && el("div", { class: "tools" }, filter && this.filterBox(), this.found, this.csv && this.exports());
-      const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": this.caption }, table);
+      const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": this.caption }, table);
       return el("div", { class: "table" }, tools || null, box, this.pages);
     }
 
