@@ -61,12 +61,12 @@
     const combos = (row) => row.fn.places[place].combos.length;
     return [
       { key: "name", title: text("benchmarks.name"), value: (row) => row.fn.name, cell: (row) => dcu.benchmarkLink(row.fn.name, { place, branch: branch && branch.name }) },
+      { key: "went", title: text("benchmarks.went"), help: text("benchmarks.went-help"), value: () => "", cell: (row) => el("div", { class: "went" }, trend(row, branch, place)) },
+      { key: "last", title: text("benchmarks.last"), value: (row) => row.last && format.date(row.last.date), order: (row) => row.last && row.last.date, cell: last, text: (row) => (row.last ? `${row.last.commit} ${row.last.subject} ${row.last.what}` : "") },
+      { key: "changes", title: text("benchmarks.changes"), numeric: true },
       { key: "kind", title: text("benchmarks.kind"), value: (row) => kind(row.fn), cell: (row) => kind(row.fn) },
       { key: "metrics", title: text("benchmarks.metrics"), numeric: true, value: (row) => row.fn.metrics.length, cell: (row) => el("span", { title: row.fn.metrics.join(", ") }, row.fn.metrics.length) },
       { key: "combinations", title: text("benchmarks.combinations"), numeric: true, value: combos },
-      { key: "went", title: text("benchmarks.went"), value: () => "", cell: (row) => el("div", { class: "went" }, trend(row, branch, place)) },
-      { key: "changes", title: text("benchmarks.changes"), numeric: true },
-      { key: "last", title: text("benchmarks.last"), value: (row) => row.last && format.date(row.last.date), order: (row) => row.last && row.last.date, cell: last, text: (row) => (row.last ? `${row.last.commit} ${row.last.subject} ${row.last.what}` : "") },
     ];
   }
 
@@ -76,8 +76,8 @@
     const one = row.last;
     if (!one) return el("span", { class: "quiet" }, text("benchmarks.no-change"));
     return el("span", { class: "last" }, dcu.verdict(one.what), " ", el("span", { class: "numeric" }, dcu.changeText(one)), " ", el("span", { class: "quiet" }, one.metric), " ",
-      dcu.commitLink(one.ci === null ? one.commit : one.ci), " ", el("span", { class: "quiet" }, format.date(one.date)),
-      one.pending && el("span", { class: "quiet" }, ` (${text("changes.pending")})`));
+      dcu.commitLink(one.ci === null ? one.commit : one.ci), " ",
+      el("span", { class: "quiet day" }, format.date(one.date), one.pending && ` (${text("changes.pending")})`));
   }
 
   // ---- how it went

@@ -107,7 +107,7 @@
     return el("div", { class: "drawn stacked" }, dcu.intervalMark({ ratio: row.ratio, low, high, limits, word }), el("span", {}, dcu.changeInterval(row.entry)));
   }
 
-  const level = (which) => (row) => format.value(row.entry[which], row.unit);
+  const levels = ({ entry, unit }) => ["before", "after"].map((which) => el("div", {}, format.value(entry[which], unit)));
 
   /* The table of such rows. branch: name, which the links keep. */
   dcu.changeTable = (rows, { branch, caption, state, filter = false, csv = "" }) => {
@@ -121,8 +121,9 @@
       { key: "ratio", title: text("changes.by"), numeric: true, cell: dcu.changeText },
       { key: "interval", title: text("changes.interval"), value: (row) => row.entry.ci_low, cell: (row) => drawn(row, limits) },
       { key: "ci_high", title: "", value: (row) => row.entry.ci_high, hidden: true },
-      { key: "before", title: text("changes.before"), numeric: true, value: (row) => row.entry.before, cell: level("before") },
-      { key: "after", title: text("changes.after"), numeric: true, value: (row) => row.entry.after, cell: level("after") },
+      { key: "after", title: text("changes.levels"), numeric: true, value: (row) => row.entry.after, cell: levels },
+      { key: "before", title: "", value: (row) => row.entry.before, hidden: true },
+      { key: "unit", title: "", hidden: true },
       { key: "commit", title: text("changes.commit"), cell: commit, text: (row) => `${row.commit} ${row.subject}` },
       { key: "pending", title: text("changes.sure"), value: (row) => row.pending, order: (row) => Number(row.pending), cell: sure, text: (row) => `${text(row.pending ? "changes.pending" : "changes.believed")} ${row.reason}` },
       { key: "subject", title: "", hidden: true },
