@@ -1,4 +1,9 @@
-"""A browser for all tests of pages, and a tab for each: it must ask for nothing, and complain of nothing."""
+"""What the tests of pages share: a browser with a tab for each test, and one published site.
+
+`page` is for a page that needs nothing but itself: it must ask for nothing, and complain of nothing. `published` is
+the site of `history.py`'s project, `address` where a server has it (`address + "dcu/index.html#/..."`), `visitor` a
+tab to go there with.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from .browser import Browser, Page, chromium
+from .serving import Site, served, site
 
 
 @pytest.fixture(scope="session")
@@ -30,4 +36,24 @@ def page(browser: Browser) -> Iterator[Page]:
     yield found
     assert found.requests() == []
     assert found.complaints() == []
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Its files are not to be changed."""
+    return site(tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture(scope="session")
+def address(published: Site) -> Iterator[str]:
+    with served(published.root) as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[Page]:
+    found = browser.page()
+    found.resize(1400, 1000)
+    yield found
     found.close()

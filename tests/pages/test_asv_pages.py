@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,17 +9,15 @@ import pytest
 
 from tests.e2e.prepared import Prepared, rounds_of
 
-from .browser import Browser, Page
+from .browser import Page
+from .serving import BELOW, served
 
 pytestmark = pytest.mark.e2e
-
-#: As on an intranet server that has other things too.
-BELOW = "team/history"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A server's folder with the published site below it."""
+    """A server's folder with a site below it that has no name which asv's pages would take for markup."""
     project = Prepared(tmp_path_factory.mktemp("project"))
     for number, commit in enumerate(project.commits(14)):
         level = 1e-3 if number < 7 else 2e-3
@@ -32,25 +27,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *told: object) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/{BELOW}/"
-        server.shutdown()
-
-
-@pytest.fixture
-def visitor(browser: Browser) -> Iterator[Page]:
-    found = browser.page()
-    found.resize(1400, 1000)
-    yield found
-    found.close()
+    with served(site) as found:
+        yield found
 
 
 PAGES = {
