@@ -15,6 +15,7 @@ from . import (
     evidence_size,
     gate_speed,
     loops,
+    publishing,
     trace_reading,
 )
 from .report import Row, as_json, print_table
@@ -26,6 +27,8 @@ PARTS = (
     "evidence-size",
     "trace-reading",
     "gate",
+    "publish",
+    "publish-long",
     "decisions",
     "change-points",
 )
@@ -57,6 +60,12 @@ def main() -> None:
         rows += trace_reading.rows()
     if "gate" in parts:
         rows += gate_speed.rows()
+    if "publish" in parts:
+        with tempfile.TemporaryDirectory(prefix="peers-") as folder:
+            rows += publishing.rows(Path(folder), options.data)
+    if "publish-long" in parts:
+        with tempfile.TemporaryDirectory(prefix="peers-") as folder:
+            rows += publishing.long_rows(Path(folder))
     if "asv" in parts:
         with tempfile.TemporaryDirectory(prefix="peers-") as folder:
             rows += asv_runs.rows(Path(folder))

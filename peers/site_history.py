@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def write(
     evidence: so many of the newest commits have it. Every function's level steps at a few commits of its own.
     """
     root.mkdir(parents=True, exist_ok=True)
-    hashes = _repository(root / "repo", commits)
+    hashes = repository(root / "repo", [START + DAY * number for number in range(commits)])
     folder = root / "results" / MACHINE["machine"]
     folder.mkdir(parents=True)
     (root / "benchmarks").mkdir()
@@ -93,19 +94,18 @@ def write(
     return hashes
 
 
-def _repository(place: Path, commits: int) -> list[str]:
+def repository(place: Path, times: Sequence[int]) -> list[str]:
+    """A branch of empty commits at these seconds since 1970; their hashes, oldest first."""
     subprocess.run(["git", "init", "-q", "-b", "main", str(place)], check=True)
     stream = []
-    for number in range(commits):
-        when = f"maker <maker@example.org> {START + DAY * number} +0000"
+    for number, time in enumerate(times):
+        when = f"maker <maker@example.org> {time} +0000"
         text = f"Change number {number}"
         stream.append(f"commit refs/heads/main\nauthor {when}\ncommitter {when}\ndata {len(text)}\n{text}\n")
     git = ["git", "-C", str(place)]
     subprocess.run([*git, "fast-import", "--quiet"], input="\n".join(stream), text=True, check=True)
-    log = subprocess.run(
-        [*git, "log", "--reverse", "--format=%H", "main"], capture_output=True, text=True, check=True
-    )
-    return log.stdout.split()
+    log = [*git, "log", "--reverse", "--format=%H", "main"]
+    return subprocess.run(log, capture_output=True, text=True, check=True).stdout.split()
 
 
 def _about(name: str, metric: str) -> dict[str, Any]:
