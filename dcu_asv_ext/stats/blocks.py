@@ -98,4 +98,5 @@ def shifted(block: Block, offset: float, whose: Collection[int]) -> Block:
     """The block with a common shift taken out of the comparisons of `whose`."""
     taken = np.where([i in whose for i in block.index.tolist()], offset, 0.0)
     made = replace(block.made, difference=block.made.difference - taken, after=block.made.after - taken)
-    return replace(block, made=made, judged=decision.judge(made, block.known, block.settings))
+    judged = decision.judge(made, block.known, block.settings, block.judged.half)
+    return replace(block, made=made, judged=judged)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .boundary import REACH, Step
+from .memo import Memo
 from .prune import Pruner, Rule
 from .segments import Partition
 from .verdicts import MARGIN, POINTS
@@ -130,7 +133,7 @@ class History:
         self._at: list[int] = []
         self._count = 0
         self._points: list[ChangePoint] | None = None
-        self._made_before: dict[tuple[int, int, int], ChangePoint] = {}
+        self._made_before: Memo[tuple[int, int, int], ChangePoint] = Memo()
         for value in values:
             self.append(value)
 
@@ -149,6 +152,20 @@ class History:
             self._at.append(self._count)
         self._count += 1
         self._points = None
+
+    def kept(self) -> dict[str, Any]:
+        """What `resume` takes, for JSON. Of values that vary, after `points`."""
+        return {
+            "partition": self._partition.kept(),
+            "pruner": self._pruner.kept(),
+            "made": [[*key, *dataclasses.astuple(one)] for key, one in self._made_before.found.items()],
+        }
+
+    def resume(self, kept: Mapping[str, Any]) -> None:
+        """Go on from what was kept of a history of the same rule, whose values are the ones that this one has now."""
+        self._partition = Partition.resumed(self._partition.floor, self._scaled(), kept["partition"])
+        self._pruner.resume(kept["pruner"])
+        self._made_before = Memo({(a, b, c): ChangePoint(*one) for a, b, c, *one in kept["made"]})
 
     @property
     def points(self) -> list[ChangePoint]:
@@ -183,9 +200,7 @@ class History:
     def _noisy_points(self) -> list[ChangePoint]:
         if len(self._values) <= self._pruner.rule.least:
             return []
-        y = np.asarray(self._values)
-        if not self._shares:
-            y = np.log(np.maximum(y, _ZERO))
+        y = self._scaled()
         splits = self._pruner.prune(y, self._partition.extend(y))
         edge = [0, *splits, len(y)]
         found = [self._point(*edge[at - 1 : at + 2]) for at in range(1, len(edge) - 1)]
@@ -194,11 +209,13 @@ class History:
             found.append(self._pending_point(*tail))
         return found
 
+    def _scaled(self) -> npt.NDArray[np.float64]:
+        y = np.asarray(self._values)
+        return y if self._shares else np.asarray(np.log(np.maximum(y, _ZERO)))
+
     def _point(self, start: int, split: int, end: int) -> ChangePoint:
         key = (start, split, min(end, split + REACH))
-        if key not in self._made_before:
-            self._made_before[key] = self._tested_point(*key)
-        return self._made_before[key]
+        return self._made_before.of(key, lambda: self._tested_point(*key))
 
     def _tested_point(self, start: int, split: int, end: int) -> ChangePoint:
         step = self._pruner.step(start, split, end)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .rounds import Floats
+from .tails import Tails
 from .variance import Mixture
 from .verdicts import IMPROVEMENT, INCONCLUSIVE, NO_CHANGE, REGRESSION, Comparison
 
@@ -86,49 +87,27 @@ def estimates(before: Floats, after: Floats, paired: bool) -> Estimates:
 
 def upper_tail(known: Mixture, factor: Floats, distance: Floats) -> Floats:
     """P(error > distance), (N,)."""
-    from scipy.special import stdtr
-
-    error = np.sqrt(known.scale * factor[:, None])
-    return np.asarray((known.weights * stdtr(known.df, -distance[:, None] / error)).sum(axis=1))
+    return Tails(known, factor).beyond(distance)
 
 
-def distance_of(known: Mixture, factor: Floats, level: float) -> Floats:
-    """The distance whose upper tail is `level`, (N,)."""
-    from scipy.special import stdtrit
-
-    each = -stdtrit(known.df, level) * np.sqrt(known.scale * factor[:, None])
-    if each.shape[1] == 1:
-        return np.asarray(each[:, 0])
-    relevant = np.where(known.weights > 1e-9, each, np.nan)
-    # Regula falsi (Illinois) on the log of the tail, which is close to linear between the components' distances.
-    low, high = np.nanmin(relevant, axis=1), np.nanmax(relevant, axis=1)
-    target = np.log(level)
-    above = np.log(upper_tail(known, factor, low)) - target
-    below = np.log(upper_tail(known, factor, high)) - target
-    side = np.zeros(len(low))
-    middle = high
-    for _ in range(40):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(above > below, above / (above - below), 0.0)
-        middle = low + (high - low) * share
-        left = np.log(upper_tail(known, factor, middle)) - target
-        if np.abs(left).max() < 1e-7:
-            break
-        up = left > 0
-        below = np.where(up & (side > 0), below / 2, below)
-        above = np.where(~up & (side < 0), above / 2, above)
-        low, above = np.where(up, middle, low), np.where(up, left, above)
-        high, below = np.where(up, high, middle), np.where(up, below, left)
-        side = np.where(up, 1.0, -1.0)
-    return np.asarray(middle)
+def distance_of(
+    known: Mixture, factor: Floats, level: float, near: tuple[float, Floats] | None = None
+) -> Floats:
+    """The distance whose upper tail is `level`, (N,). near: another level, and its distances."""
+    return Tails(known, factor).distance(level, near)
 
 
-def judge(made: Estimates, known: Mixture, settings: Settings) -> Judged:
+def judge(made: Estimates, known: Mixture, settings: Settings, half: Floats | None = None) -> Judged:
+    """half: of the intervals, where it is known: it does not hang on the difference."""
     size = np.abs(made.difference)
-    half = distance_of(known, made.factor, CHANGE_LEVEL)
-    p = np.minimum(1.0, 2 * upper_tail(known, made.factor, size - settings.margin))
+    if half is None:
+        half = distance_of(known, made.factor, CHANGE_LEVEL)
+    p = np.ones(len(size))
+    if len(beyond := np.flatnonzero(size > settings.margin)):
+        reach = (size - settings.margin)[beyond]
+        p[beyond] = np.minimum(1.0, 2 * upper_tail(known.take(beyond), made.factor[beyond], reach))
     same = upper_tail(known, made.factor, settings.equivalence - size)
-    return Judged(half, np.where(size > settings.margin, p, 1.0), same)
+    return Judged(half, p, same)
 
 
 def comparisons(
@@ -148,7 +127,8 @@ def comparisons(
         needed[open_ones] = _rounds_needed(made, known, settings, level, open_ones)
     half = judged.half.copy()
     if len(settled := np.flatnonzero(same)):
-        half[settled] = distance_of(known.take(settled), made.factor[settled], SAME_LEVEL)
+        near = CHANGE_LEVEL, half[settled]
+        half[settled] = distance_of(known.take(settled), made.factor[settled], SAME_LEVEL, near)
     with np.errstate(over="ignore"):
         ratio, before, after = np.exp(made.difference), np.exp(made.before), np.exp(made.after)
         low, high = np.exp(made.difference - judged.half), np.exp(made.difference + judged.half)
@@ -200,8 +180,8 @@ def _rounds_needed(
     paired = made.paired[index][:, None]
     lasting = made.lasting[index][:, None]
     error = np.sqrt(spread * np.where(paired, 1.0 / a, 1.0 / a + 1.0 / b) + lasting)
-    # The degrees of freedom of what lasts do not grow either.
-    later = df + np.where(paired, more, 2 * more) * (lasting == 0)
+    # The degrees of freedom of what lasts do not grow either; where all have some, one column says it.
+    later = df if (lasting > 0).all() else df + np.where(paired, more, 2 * more) * (lasting == 0)
     sure = stdtrit(later, _ASSURANCE)
     change = size - settings.margin[index][:, None] >= (sure - stdtrit(later, level)) * error
     same = settings.equivalence[index][:, None] - size >= (sure - stdtrit(later, SAME_LEVEL)) * error

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .boundary import CLIP, LOCATION, REACH, Array, Step, step_at, step_to
 from .drift import steps_beat_line
+from .memo import Memo
 
 #: Two-state machines: at least so many stays between steps, of a mean length up to this times their number.
 FEWEST_STAYS = 3
@@ -20,6 +23,9 @@ LONGEST_STAY = 10
 CROWDED = 1e6
 #: Values on each side of a run of steps that say whether the history drifts there.
 DRIFT_REACH = 150
+
+#: Start, split and end of the neighbourhood of a boundary.
+_Edges = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -43,16 +49,30 @@ class Pruner:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.y: Array = np.empty(0)
-        self._steps: dict[tuple[int, int, int], Step] = {}
-        self._places: dict[tuple[int, int, int], int] = {}
-        self._drifts: dict[tuple[int, ...], bool] = {}
+        self._steps: Memo[_Edges, Step] = Memo()
+        self._places: Memo[_Edges, int] = Memo()
+        self._drifts: Memo[tuple[int, ...], bool] = Memo()
+
+    def kept(self) -> dict[str, Any]:
+        """Plain lists, which `resume` takes."""
+        return {
+            "steps": [[*key, *dataclasses.astuple(one)] for key, one in self._steps.found.items()],
+            "places": [[*key, one] for key, one in self._places.found.items()],
+            "drifts": [[*key, one] for key, one in self._drifts.found.items()],
+        }
+
+    def resume(self, kept: Mapping[str, Any]) -> None:
+        """kept: of a series that this one begins with."""
+        self._steps = Memo({(a, b, c): Step(*one) for a, b, c, *one in kept["steps"]})
+        self._places = Memo({(a, b, c): one for a, b, c, one in kept["places"]})
+        self._drifts = Memo({tuple(key): one for *key, one in kept["drifts"]})
 
     def step(self, start: int, split: int, end: int) -> Step:
         start, end = max(start, split - REACH), min(end, split + REACH)
-        key = (start, split, end)
-        if key not in self._steps:
-            self._steps[key] = step_at(self.y, start, split, end, self.rule.null, self.rule.least)
-        return self._steps[key]
+        rule = self.rule
+        return self._steps.of(
+            (start, split, end), lambda: step_at(self.y, start, split, end, rule.null, rule.least)
+        )
 
     def strength(self, start: int, split: int, end: int) -> float:
         """How far a boundary is above what it must show (0); below -1 where a side is too short to test."""
@@ -125,10 +145,11 @@ class Pruner:
     def place(self, start: int, split: int, end: int) -> int:
         """Where between two neighbours a boundary fits best."""
         key = (max(start, split - REACH), split, min(end, split + REACH))
-        if key not in self._places:
-            costs, low = self._costs(*key)
-            self._places[key] = low + int(costs.argmin()) if len(costs) else split
-        return self._places[key]
+        return self._places.of(key, lambda: self._best(*key))
+
+    def _best(self, start: int, split: int, end: int) -> int:
+        costs, low = self._costs(start, split, end)
+        return low + int(costs.argmin()) if len(costs) else split
 
     def places(self, start: int, split: int, end: int) -> tuple[int, int]:
         """The first and the last place that a boundary can have, with 95 % confidence."""
@@ -213,6 +234,6 @@ class Pruner:
 
     def _beats_line(self, edge: tuple[int, ...]) -> bool:
         edge = (max(edge[0], edge[1] - DRIFT_REACH), *edge[1:-1], min(edge[-1], edge[-2] + DRIFT_REACH))
-        if edge not in self._drifts:
-            self._drifts[edge] = steps_beat_line([self.y[a:b] for a, b in itertools.pairwise(edge)])
-        return self._drifts[edge]
+        return self._drifts.of(
+            edge, lambda: steps_beat_line([self.y[a:b] for a, b in itertools.pairwise(edge)])
+        )

@@ -6,6 +6,8 @@ The fit only proposes; `prune` decides. It is cheap and generous, and it can be 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,13 +53,31 @@ class Partition:
     """
 
     def __init__(self, floor: float) -> None:
-        self._floor = floor
+        self.floor = floor
         self._y = np.empty(0)
         self._weight = np.zeros(1)
         self._sum = np.zeros(1)
         self._square = np.zeros(1)
         self._cost = np.zeros(1)
         self._start = np.zeros(1, dtype=np.int64)
+
+    def kept(self) -> dict[str, Any]:
+        """Plain lists, of which `resumed` makes the partition again."""
+        first = max(0, len(self._y) - NOISE_REACH - 1 - LONGEST)
+        sums = (self._weight, self._sum, self._square, self._cost)
+        lengths = np.arange(len(self._start)) - self._start
+        return {"sums": [one[first:].tolist() for one in sums], "lengths": lengths.tolist()}
+
+    @classmethod
+    def resumed(cls, floor: float, y: Array, kept: Mapping[str, Any]) -> Partition:
+        """y: all values that it had. Of the sums those alone are known that the next values need."""
+        made = cls(floor)
+        made._y = y
+        made._start = np.arange(len(y) + 1) - np.array(kept["lengths"])
+        unknown = np.full(len(y) + 1 - len(kept["sums"][0]), np.nan)
+        sums = [np.concatenate([unknown, one]) for one in kept["sums"]]
+        made._weight, made._sum, made._square, made._cost = sums
+        return made
 
     def extend(self, y: Array) -> list[int]:
         """Fit y, which begins with the values of the call before; return the first index of every later segment."""
@@ -75,14 +95,14 @@ class Partition:
     def _accumulate(self, settled: int) -> None:
         """Running sums of weight, weighted value and weighted square, from the value `settled` on."""
         y = self._y
-        noise = np.full(len(y) - settled, self._floor)
+        noise = np.full(len(y) - settled, self.floor)
         if len(y) > 1:
             # The noise of a value is that of the differences around the one that leads to it.
             lead = max(0, settled - 1)
             begin = max(0, lead - NOISE_REACH)
             local = running_median(np.abs(np.diff(y[begin:])), NOISE_REACH, lead - begin)
             local = local if settled else np.concatenate([local[:1], local])
-            noise = np.clip(MAD_TO_SD / math.sqrt(2.0) * local, self._floor, LOUDEST)
+            noise = np.clip(MAD_TO_SD / math.sqrt(2.0) * local, self.floor, LOUDEST)
         begin = max(0, settled - LEVEL_REACH)
         level = running_median(y[begin:], LEVEL_REACH, settled - begin)
         value = np.clip(y[settled:], level - CLIP * noise, level + CLIP * noise) - y[0]

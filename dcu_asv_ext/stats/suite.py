@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .blocks import Block, make_blocks, shifted
 from .comparison import check_settings
 from .reducing import Options, reduce
 from .rounds import Floats, Rounds
-from .variance import Mixture
+from .tails import Tails
 from .verdicts import EQUIVALENCE, FDR, MARGIN, NOT_COMPARABLE, Comparison
 
 #: One-sided levels at which a suite may call a change, tried from the largest.
@@ -106,14 +106,15 @@ def compare_suite(
     watched = _watched(blocks, owners) if use_guard else None
     shift = guard.common_shift(watched) if watched is not None else guard.NO_SHIFT
     reason = guard.verdict(shift, watched, known_differences)
-    level = _fill(rows, blocks, fdr)
+    chances = [_Chance(block) for block in blocks]
+    level = _fill(rows, blocks, chances, fdr)
     done = tuple(one for one in rows if one is not None)
     corrected: tuple[Comparison, ...] = ()
     if reason:
         hit = set(range(count)) if known_differences else _doubtful(owners, options.exact, done)
         moved = list(rows)
         if shift.known:
-            _fill(moved, [shifted(block, shift.log_ratio, hit) for block in blocks], fdr)
+            _fill(moved, [shifted(block, shift.log_ratio, hit) for block in blocks], chances, fdr)
         corrected = tuple(one for one in moved if one is not None)
         done = tuple(
             replace(one, verdict=NOT_COMPARABLE, reason=reason, rounds_needed=None)
@@ -183,9 +184,9 @@ def _doubtful(owners: list[Hashable | None], exact: list[bool], done: tuple[Comp
     }
 
 
-def _fill(rows: list[Comparison | None], blocks: list[Block], fdr: float) -> float:
+def _fill(rows: list[Comparison | None], blocks: list[Block], chances: list[_Chance], fdr: float) -> float:
     """Put the finished comparisons of the blocks into `rows`; the level at which changes were called."""
-    level = _level(blocks, fdr)
+    level = _level(blocks, chances, fdr)
     for block in blocks:
         made = decision.comparisons(block.made, block.known, block.prior, block.settings, block.judged, level)
         for i, one in zip(block.index.tolist(), made, strict=True):
@@ -193,16 +194,17 @@ def _fill(rows: list[Comparison | None], blocks: list[Block], fdr: float) -> flo
     return level
 
 
-def _level(blocks: list[Block], fdr: float) -> float:
+def _level(blocks: list[Block], chances: list[_Chance], fdr: float) -> float:
     """The largest level at which the changes expected by chance alone are at most fdr of those called."""
     if sum(len(block.index) for block in blocks) < 2:
         return decision.CHANGE_LEVEL
     p = np.sort(np.concatenate([block.judged.p for block in blocks]))
-    samples = [_sample(block) for block in blocks]
 
     def holds(level: float) -> bool:
-        called = max(int(np.searchsorted(p, 2 * level, side="right")), 1)
-        return sum(one.expected_by_chance(level) for one in samples) <= fdr * called
+        allowed = fdr * max(int(np.searchsorted(p, 2 * level, side="right")), 1)
+        if sum(one.at_most(level) for one in chances) <= allowed:
+            return True
+        return sum(one.expected(level) for one in chances) <= allowed
 
     if holds(_LEVELS[0]):
         return float(_LEVELS[0])
@@ -213,24 +215,34 @@ def _level(blocks: list[Block], fdr: float) -> float:
     return float(_LEVELS[small])
 
 
-class _Sample(NamedTuple):
-    """Comparisons of a block, evenly chosen, each of which stands for `weight` of them."""
+class _Chance:
+    """How many of a block's comparisons would be called if nothing had changed: from some of them, evenly chosen, of
+    which each stands for as many. What was worked out for one level is kept."""
 
-    weight: float
-    known: Mixture
-    factor: Floats
-    margin: Floats
+    def __init__(self, block: Block) -> None:
+        count = len(block.index)
+        few = min(count, _ENOUGH)
+        chosen = np.arange(few) * count // few
+        self._weight = 2 * count / few
+        self._tails = Tails(block.known.take(chosen), block.made.factor[chosen])
+        self._margin = block.settings.margin[chosen]
+        self._distances = {decision.CHANGE_LEVEL: block.judged.half[chosen]}
+        self._calls: dict[float, Floats] = {}
 
-    def expected_by_chance(self, level: float) -> float:
-        """How many of the block's comparisons would be called at this level if nothing had changed."""
-        reach = self.margin + decision.distance_of(self.known, self.factor, level)
-        return 2 * self.weight * float(decision.upper_tail(self.known, self.factor, reach).sum())
+    def expected(self, level: float) -> float:
+        return self._weight * float(self._called(level).sum())
 
+    def at_most(self, level: float) -> float:
+        """A bound that takes no time: no call is likelier than at a larger level, nor than it would be without a
+        margin."""
+        largest = self._called(decision.CHANGE_LEVEL)
+        return self._weight * float(np.minimum(largest, level).sum())
 
-def _sample(block: Block) -> _Sample:
-    count = len(block.index)
-    few = min(count, _ENOUGH)
-    chosen = np.arange(few) * count // few
-    return _Sample(
-        count / few, block.known.take(chosen), block.made.factor[chosen], block.settings.margin[chosen]
-    )
+    def _called(self, level: float) -> Floats:
+        """Chance of each to be called on one side."""
+        if level not in self._calls:
+            if level not in self._distances:
+                nearest = min(self._distances, key=lambda known: abs(np.log(known / level)))
+                self._distances[level] = self._tails.distance(level, (nearest, self._distances[nearest]))
+            self._calls[level] = self._tails.beyond(self._margin + self._distances[level])
+        return self._calls[level]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,19 +56,19 @@ class Mixture:
     scale: Floats
     df: Floats
 
-    def take(self, index: NDArray[np.intp]) -> Mixture:
+    def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Mixture:
         return Mixture(self.logs[index], self.scale[index], self.df[index])
 
-    @property
+    @cached_property
     def weights(self) -> Floats:
         raised = np.exp(self.logs - self.logs.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
-    @property
+    @cached_property
     def mean_scale(self) -> Floats:
         return np.asarray((self.weights * self.scale).sum(axis=1))
 
-    @property
+    @cached_property
     def mean_df(self) -> Floats:
         return np.asarray((self.weights * self.df).sum(axis=1))
 

@@ -77,7 +77,8 @@
       bad: one.series.flatMap((each, number) => each.bad.map((bad) => ({ ...bad, series: number }))),
       marks: dressed.marks,
       empty: text("benchmark.no-points"),
-      legend: "plain",
+      legend: lines.legend(choice.fn, one.metrics, choice.combos),
+      signs: false,
       onOpen: (stop) => linked.open(stop, one),
       onZoom: (range) => linked.zoom(range, one),
       onPoint: (stop) => linked.point(stop, one),
@@ -91,6 +92,17 @@
       el("h2", {}, text(`benchmark.picture-${name}`)),
       made.map((one) => one.plot.element),
       asv.links(choice, plots.flat()));
+  }
+
+  function drawAll(mine) {
+    const kinds = new Set();
+    for (const one of mine.plots) {
+      const options = optionsOf(one);
+      if (one.plot) one.plot.set(options);
+      else one.plot = dcu.plot(options);
+      for (const kind of dcu.plotting.words.kinds(options)) kinds.add(kind);
+    }
+    mine.signs.replaceChildren(dcu.plotting.words.signs(kinds) || "");
   }
 
   /* Failed and missing measurements of what is drawn: those of one reason together. */
@@ -128,7 +140,7 @@
       return;
     }
     if (view !== mine) return;
-    for (const one of mine.plots) one.plot.set(optionsOf(one));
+    drawAll(mine);
     const drawn = mine.plots.flatMap((one) => one.series);
     mine.tableBox.replaceChildren(...changes.table(mine.choice, mine.found, drawn));
   }
@@ -154,18 +166,19 @@
     const data = await linesOf(choice);
     const axis = axes.make(choice.branch, choice.dates);
     const pictures = lines.pictures(fn, choice.metrics);
-    const mine = (view = { choice, axis, found: null, plots: [], timer: null, tableBox: el("div", {}) });
+    const mine = (view = { choice, axis, found: null, plots: [], timer: null, tableBox: el("div", {}), signs: el("div", {}) });
     for (const [, plots] of pictures) {
       plots.forEach((metrics, i) => mine.plots.push({ metrics, height: HEIGHTS[Math.min(i, 1)], series: lines.make(choice, axis, data, metrics) }));
     }
     const all = mine.plots.flatMap((one) => one.series);
     mine.extent = extentOf(all, axis);
-    for (const one of mine.plots) one.plot = dcu.plot(optionsOf(one));
+    drawAll(mine);
     const open = choice.commit !== null && commits.show(choice, axis, data, choice.commit);
     main.append(
       controls.make(choice),
       ...notesOf(choice, axis),
       el("p", { class: "quiet" }, text("benchmark.how")),
+      mine.signs,
       el("div", { class: open ? "benchmark-body beside" : "benchmark-body" },
         el("div", {}, pictures.map(([name, plots]) => pictureOf(name, plots))), open),
       el("section", {}, el("h2", {}, text("benchmark.changes")), mine.tableBox),

@@ -32,22 +32,38 @@ dcu.benchmark.commit = (() => {
     });
   }
 
-  function table(choice, rows) {
+  const roundsOf = (one) =>
+    Array.isArray(one.rounds) ? text("plot.rounds", { rounds: one.rounds.map((each) => format.value(each, one.unit)).join(", ") })
+      : one.rounds > 1 ? text("benchmark.alike", { count: one.rounds }) : null;
+
+  function aboutOf(one) {
+    const told = [one.version && text("benchmark.version", { version: one.version.slice(0, 12) }), format.known(one.protocol) && text("benchmark.protocol", { protocol: one.protocol })];
+    return told.filter(Boolean).join(", ");
+  }
+
+  function row(one) {
+    const small = (told) => told && el("div", { class: "quiet" }, told);
+    if (one.note) return el("tr", {}, el("th", { scope: "row" }, one.metric), el("td", {}, one.note));
+    const ends = one.ends && one.ends.map((each) => format.value(each, one.unit));
+    return el("tr", {}, el("th", { scope: "row" }, one.metric), el("td", {},
+      el("strong", {}, format.value(one.value, one.unit)),
+      small(ends && text("plot.interval", { low: ends[0], high: ends[1] })), small(roundsOf(one)), small(aboutOf(one))));
+  }
+
+  /* A table for each chosen combination of parameters. */
+  function tables(choice, rows) {
     const { fn } = choice;
-    const params = (one) => format.params(fn.params.map((param) => param.name), one.params);
-    const rounds = (one) => (Array.isArray(one.rounds) ? one.rounds.map((each) => format.value(each, one.unit)).join(", ") : one.rounds > 1 ? text("benchmark.alike", { count: one.rounds }) : "");
-    return dcu.table({
-      caption: text("benchmark.figures"),
-      rows,
-      columns: [
-        { key: "metric", title: text("benchmark.metric"), value: (one) => one.metric, cell: (one) => one.metric },
-        { key: "params", title: text("benchmark.params"), value: params, cell: params },
-        { key: "value", title: text("benchmark.value"), numeric: true, value: (one) => one.value, cell: (one) => format.value(one.value, one.unit) },
-        { key: "interval", title: text("benchmark.interval"), value: (one) => one.ends && one.ends[0], cell: (one) => (one.ends ? one.ends.map((each) => format.value(each, one.unit)).join(" – ") : format.NONE) },
-        { key: "rounds", title: text("benchmark.rounds"), value: (one) => one.count, cell: rounds },
-        { key: "note", title: text("benchmark.note"), value: (one) => one.note || "", cell: (one) => one.note || [one.version && text("benchmark.version", { version: one.version.slice(0, 12) }), format.known(one.protocol) && text("benchmark.protocol", { protocol: one.protocol })].filter(Boolean).join(", ") },
-      ].filter((column) => column.key !== "params" || fn.params.length),
-    });
+    const groups = new Map();
+    for (const one of rows) {
+      const key = format.params(fn.params.map((param) => param.name), one.params);
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(one);
+    }
+    if (!groups.size) return dcu.nothing(text("benchmark.no-figures"));
+    return [...groups].map(([params, own]) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": params || text("benchmark.figures") },
+      el("table", {}, el("caption", {}, params || text("benchmark.figures")),
+        el("thead", { class: "unseen" }, el("tr", {}, ["metric", "value"].map((one) => el("th", { scope: "col" }, text(`benchmark.${one}`))))),
+        el("tbody", {}, own.map(row)))));
   }
 
   /* The measured commit before this one, at the place: of any line. */
@@ -77,7 +93,7 @@ dcu.benchmark.commit = (() => {
         ? el("p", {}, el("a", { href: evidenceLink(choice, ci, choice.combos[0] || []) }, text("benchmark.evidence")))
         : el("p", { class: "quiet" }, text(choice.fn.ours ? "benchmark.no-evidence" : "benchmark.not-ours")),
       compare && el("p", {}, el("a", { href: compare }, text("benchmark.compare-before", { before: dcu.index.commits[before][0].slice(0, 8) }))),
-      table(choice, rowsOf(choice, lines, ci)),
+      tables(choice, rowsOf(choice, lines, ci)),
       el("h3", {}, text("benchmark.raw")),
       el("ul", { class: "files" }, (choice.fn.ours ? [".json", ".evidence.jsonl"] : [".json"]).map((end) => el("li", {}, el("code", {}, `results/${place.machine}/${short}-${place.env}${end}`)))),
       choice.fn.ours && dcu.copyable(`dcu-asv ${where.map(quoted).join(" ")}`));

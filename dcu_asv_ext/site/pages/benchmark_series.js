@@ -114,6 +114,13 @@ dcu.benchmark.series = (() => {
     }));
   }
 
+  /* Their names: each look once where metrics and combinations both vary, metrics by colour alone. */
+  function legend(fn, metrics, combos) {
+    if (metrics.length === 1 || combos.length === 1) return looks(fn, metrics, combos);
+    const byMetric = metrics.map((metric, m) => ({ label: metric, colour: m, shape: 0, dash: 0, points: false }));
+    return [...byMetric, ...combos.map((combo, c) => ({ label: comboLabel(fn, combos, combo), colour: null, shape: c, dash: c }))];
+  }
+
   /* The series of one plot. lines: of the data's files. */
   function make(choice, axis, lines, metrics) {
     const { fn, combos } = choice;
@@ -123,5 +130,5 @@ dcu.benchmark.series = (() => {
     });
   }
 
-  return { pictures, make, labelOf, comboLabel, interval };
+  return { pictures, make, legend, labelOf, interval };
 })();

@@ -37,7 +37,7 @@ dcu.compareReport = (() => {
     const first = grave.length ? grave : rest.slice(0, rest.length > SHOWN ? 0 : SHOWN);
     const folded = first === grave ? rest : rest.slice(first.length);
     return section("differences",
-      !grave.length && el("p", {}, text("compare.only-harmless", { count: rest.length })),
+      !grave.length && el("p", {}, text("compare.only-harmless")),
       first.length ? differencesTable(first, text("compare.facts")) : null,
       folded.length ? folding(text("compare.harmless-facts", { count: folded.length }), () => differencesTable(folded, text("compare.harmless-caption"))) : null);
   }

@@ -42,11 +42,12 @@ dcu.sides = (() => {
 
   const computed = (pi, before, after) => dcu.index.comparisons.some((one) => one[0] === pi && one[1] === before && one[2] === after);
 
-  /* The place that is looked at if the address names none: of the newest comparison, else the first one. */
+  /* The place that is looked at if the address names none: of the newest comparison, one of a known device first. */
   function usualPlace() {
-    const { comparisons } = dcu.index;
-    const newestFirst = [...comparisons].sort((a, b) => b[2] - a[2] || a[0] - b[0]);
-    return newestFirst.length ? newestFirst[0][0] : 0;
+    const { comparisons, places } = dcu.index;
+    const known = ([pi]) => Number(Boolean(places[pi].device));
+    const [first] = [...comparisons].sort((a, b) => known(b) - known(a) || b[2] - a[2] || a[0] - b[0]);
+    return first ? first[0] : 0;
   }
 
   /* {pi, before, after, faults}: faults are sentences on what the address names and is not there; the usual stands in

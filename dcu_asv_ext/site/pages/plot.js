@@ -33,13 +33,15 @@
                its own), tone?: "worse" | "better" | "neutral"}]
      zones?: [{from, to, label, colour?}]                                  ranges of x, shaded
      empty?              what is told instead of a plot without a point
-     legend?             "plain": names alone, false: none; else buttons that hide and show
-     table?              false: without
+     legend?             [{label, colour (or null), shape, dash, line?, points?}]: plain names; false: none; else a button
+                         for each series that hides and shows it
+     signs?, table?      false: without (what the signs say: dcu.plotting.words.signs)
      onOpen({series, index, x, bad})    clicked, or Enter
      onPoint(the same, or null), onZoom([from, to] or null), onToggle(series, hidden)
    Mouse: drag zooms, a double click shows all, shift and drag pans, the wheel zooms once the plot was clicked.
    Keys: left and right from point to point, up and down between series, Home, End, Enter opens, + - 0 zoom,
-   Page Up and Down pan. A plot tells on its element when it was drawn: data-drawn, performance.now(). */
+   Page Up and Down pan. A plot tells on its element when it was drawn, first and last, by performance.now(): data-first,
+   data-drawn. */
 dcu.plot = (() => {
   const { model: models, scales, paint, cursor: cursors, words } = dcu.plotting;
   const HEIGHT = 260;
@@ -100,7 +102,9 @@ dcu.plot = (() => {
       hooks: {
         draw: [(u) => {
           paint.all(u, plot.model, plot.hidden, plot.colours);
-          plot.element.dataset.drawn = String(performance.now());
+          const { dataset } = plot.element;
+          dataset.drawn = String(performance.now());
+          if (!dataset.first) dataset.first = dataset.drawn;
         }],
         setSelect: [(u) => {
           const [left, room] = [u.select.left, u.select.width];
@@ -175,13 +179,14 @@ dcu.plot = (() => {
       plot.host.setAttribute("aria-description", dcu.text("plot.keys"));
       const some = plot.model.count > 0;
       plot.host.hidden = !some;
+      plot.host.style.minHeight = `${plot.height()}px`; // so that nothing moves when it is drawn
       plot.element.replaceChildren(...[
         dcu.el("figcaption", {}, now.label, plot.reset),
         some && now.legend !== false && words.legend(plot),
         some ? null : dcu.el("p", { class: "plot-empty" }, now.empty || dcu.text("plot.empty")),
         dcu.el("div", { class: "plot-area" }, plot.unit, plot.host),
         pointer.spoken,
-        some && words.signs(plot),
+        some && now.signs !== false && words.signs(words.kinds(now)),
         some && now.table !== false && words.table(plot),
       ].filter(Boolean));
       if (plot.host.isConnected) draw();

@@ -43,9 +43,9 @@ dcu.plotting.paint = (() => {
     const [low, high] = [of(y.min), of(y.max)];
     const bottom = top + height;
     return {
-      left, top, width, height, bottom, from: x.min, to: x.max, px: devicePixelRatio || 1,
+      left, top, width, height, bottom, log: model.log, from: x.min, to: x.max, px: devicePixelRatio || 1,
       x: (value) => left + (value - x.min) * over,
-      y: (value) => (model.log && value <= 0 ? bottom : bottom - ((of(value) - low) / (high - low)) * height),
+      y: (value) => (model.log && !(value > 0) ? bottom : bottom - ((of(value) - low) / (high - low)) * height),
     };
   }
 
@@ -213,7 +213,7 @@ dcu.plotting.paint = (() => {
     for (let i = first; i < end; i++) {
       if (one.least[i] === null) continue;
       const [x, y] = [at.x(one.x[i]), at.y(one.y[i])];
-      if (y >= at.bottom) SHAPES[4](floor, x, at.bottom - 4 * at.px, 3 * at.px);
+      if (at.log && one.y[i] <= 0) SHAPES[4](floor, x, at.bottom - 4 * at.px, 3 * at.px);
       else shape(path, x, y, radius);
     }
     if (gap > 9) {
@@ -281,33 +281,42 @@ dcu.plotting.paint = (() => {
     pen.globalAlpha = 1;
   }
 
-  /* Signs of all marks above the plot; a label where it overlaps no other one. */
+  /* Signs of the marks above the plot, and their labels where they overlap nothing: what matters more comes first, and
+     a tag gives way even with its sign. */
   function markLabels(pen, at, marks, colours) {
     pen.font = scaled(colours.font, at.px);
     pen.textBaseline = "middle";
     pen.textAlign = "left";
     const y = at.top - (STRIP / 2) * at.px;
-    const taken = [];
+    const half = 5 * at.px;
     const order = Object.keys(KINDS);
-    const shown = marks.filter((one) => one.x >= at.from && one.x <= at.to);
-    for (const mark of shown) taken.push([at.x(mark.x) - 5 * at.px, at.x(mark.x) + 5 * at.px, mark]);
-    for (const mark of shown.slice().sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))) {
+    const taken = [];
+    const free = (from, to) => !taken.some(([left, right]) => left < to && right > from);
+    const shown = marks.filter((one) => one.x >= at.from && one.x <= at.to).sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+    const firm = shown.filter((one) => one.kind !== "tag");
+    for (const mark of firm) sign(pen, at, mark, y, colours);
+    for (const mark of shown) {
       const x = at.x(mark.x);
-      pen.fillStyle = toneOf(mark, colours);
-      const path = new Path2D();
-      const shape = mark.kind === "change" && mark.tone === "better" ? 4 : KINDS[mark.kind][0];
-      SHAPES[shape](path, x, y, (mark.kind === "tag" ? 2 : 3.5) * at.px);
-      pen.fill(path);
-      if (!mark.label) continue;
+      const tag = mark.kind === "tag";
+      if (tag && !free(x - half, x + half)) continue;
+      if (tag) sign(pen, at, mark, y, colours);
+      taken.push([x - half, x + half]);
       const text = mark.label.length > 24 ? `${mark.label.slice(0, 23)}…` : mark.label;
-      const left = x + 6 * at.px;
-      const right = left + pen.measureText(text).width + 2 * at.px;
-      const blocked = taken.some(([from, to, of]) => of !== mark && from < right && to > left);
-      if (blocked || right > at.left + at.width + 12 * at.px) continue;
-      taken.push([left, right, null]);
-      pen.fillStyle = mark.kind === "tag" ? colours.faint : colours.text;
+      const [left, right] = [x + half + at.px, x + half + 3 * at.px + pen.measureText(text).width];
+      const others = firm.some((one) => one.x !== mark.x && at.x(one.x) + half > left && at.x(one.x) - half < right);
+      if (!text || others || !free(left, right) || right > at.left + at.width + 12 * at.px) continue;
+      taken.push([left, right]);
+      pen.fillStyle = tag ? colours.faint : colours.text;
       pen.fillText(text, left, y);
     }
+  }
+
+  function sign(pen, at, mark, y, colours) {
+    const path = new Path2D();
+    const shape = mark.kind === "change" && mark.tone === "better" ? 4 : KINDS[mark.kind][0];
+    SHAPES[shape](path, at.x(mark.x), y, (mark.kind === "tag" ? 2 : 3.5) * at.px);
+    pen.fillStyle = toneOf(mark, colours);
+    pen.fill(path);
   }
 
   return { all, look, frame, DASHES, SHAPES, SERIES, STRIP };

@@ -67,11 +67,10 @@ dcu.plotting.scales = (() => {
     const by = told.length > 1 ? Math.abs(told[1] - told[0]) : Math.abs(told[0]) || 1;
     const most = Math.max(...told.map(Math.abs));
     if (most >= 1e7 || (most > 0 && most < 1e-4)) return told.map((one) => (one === 0 ? "0" : one.toExponential(2)));
-    const places = Math.min(Math.max(0, -Math.floor(Math.log10(by) + 1e-9)), 9);
-    return told.map((one) => {
-      const exact = Math.abs(by * 10 ** places - Math.round(by * 10 ** places)) < 1e-6 ? places : places + 2;
-      return one.toFixed(Math.min(exact, 9));
-    });
+    let places = Math.min(Math.max(0, -Math.floor(Math.log10(by) + 1e-9)), 9);
+    const whole = (one) => Math.abs(one - Math.round(one)) < 1e-6;
+    while (places < 9 && !whole(by * 10 ** places)) places += 1;
+    return told.map((one) => one.toFixed(places));
   }
 
   /* Dates at ticks, in UTC: as long as their distance asks for. */

@@ -3,7 +3,7 @@
 dcu.plotting.words = (() => {
   function swatch(one) {
     const { DASHES, SERIES } = dcu.plotting.paint;
-    const colour = `var(--series-${(one.colour % SERIES) + 1})`;
+    const colour = one.colour === null ? "var(--text)" : `var(--series-${(one.colour % SERIES) + 1})`;
     const lineOf = one.line === false ? null : dcu.el("svg:line", {
       x1: 0, x2: 28, y1: 7, y2: 7, "stroke-width": 2, "stroke-dasharray": DASHES[one.dash % DASHES.length || 0].join(" "),
     });
@@ -16,12 +16,14 @@ dcu.plotting.words = (() => {
   const SHAPES = ["M10 7a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z", "M10 3h8v8h-8Z", "M14 2l5 9h-10Z", "M14 1.500l5.500 5.500l-5.500 5.500l-5.500 -5.500Z",
     "M14 12l5 -9h-10Z", "M10 2h8l-4 5l4 5h-8l4 -5Z"];
 
-  /* One button per series: shown or hidden; a page that has choices of its own may want plain names. */
+  /* One button per series: shown or hidden; or the plain names that a page tells. */
   function legend(plot) {
-    const plain = plot.options.legend === "plain";
-    const label = dcu.text(plain ? "plot.legend-plain" : "plot.legend");
-    return dcu.el("ul", { class: "plot-legend", "aria-label": label }, plot.model.series.map((one, number) =>
-      dcu.el("li", {}, plain ? [swatch(one), one.label] : dcu.el("button", {
+    const told = plot.options.legend;
+    if (told) {
+      return dcu.el("ul", { class: "plot-legend", "aria-label": dcu.text("plot.legend-plain") }, told.map((one) => dcu.el("li", {}, swatch(one), one.label)));
+    }
+    return dcu.el("ul", { class: "plot-legend", "aria-label": dcu.text("plot.legend") }, plot.model.series.map((one, number) =>
+      dcu.el("li", {}, dcu.el("button", {
         type: "button",
         "aria-pressed": String(!plot.hidden.has(number)),
         onclick: (event) => {
@@ -31,12 +33,15 @@ dcu.plotting.words = (() => {
       }, swatch(one), one.label))));
   }
 
-  /* What the signs say that are there. */
-  function signs(plot) {
-    const kinds = new Set(plot.model.marks.map((one) => one.kind).concat(plot.model.bad.map((one) => one.kind)));
-    const below = plot.model.log && plot.model.series.some((one) => one.y.some((value) => value !== null && value <= 0));
-    if (below) kinds.add("below");
-    const told = ["change", "event", "set-up", "restart", "tag", "failed", "missing", "below"].filter((one) => kinds.has(one));
+  /* What the signs say that are in a plot's options: a set of kinds. */
+  function kinds({ marks = [], bad = [], series, y }) {
+    const found = new Set([...marks, ...bad].map((one) => one.kind));
+    if (y.scale === "log" && series.some((one) => one.y.some((value) => value !== null && value <= 0))) found.add("below");
+    return found;
+  }
+
+  function signs(found) {
+    const told = ["change", "event", "set-up", "restart", "tag", "failed", "missing", "below"].filter((one) => found.has(one));
     return told.length ? dcu.el("p", { class: "plot-signs" }, told.map((one) => dcu.text(`plot.sign-${one}`)).join(" · ")) : null;
   }
 
@@ -72,5 +77,5 @@ dcu.plotting.words = (() => {
     return made;
   }
 
-  return { legend, signs, table };
+  return { legend, kinds, signs, table };
 })();
