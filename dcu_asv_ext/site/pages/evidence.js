@@ -35,10 +35,12 @@
 
   const hash8 = (ci) => dcu.index.commits[ci][0].slice(0, 8);
 
-  /* The query that other pages of this function understand. */
-  function paramsQuery(fn, params) {
-    return Object.fromEntries(params.map((value, place) => [`p.${(fn.params[place] || {}).name || place}`, value]));
+  /* The parameters as entries of other pages' addresses; the page of a benchmark takes several values of each. */
+  function paramsQuery(fn, params, told = (value) => value) {
+    return Object.fromEntries(params.map((value, place) => [`p.${(fn.params[place] || {}).name || place}`, told(value)]));
   }
+
+  const amongSeveral = (value) => value.replace(/[\\|]/g, "\\$&");
 
   /* Links to the commits before and after, and to the other views of the same. */
   function ways(page, { fn, pi, ci, params, state }, order, more = []) {
@@ -48,8 +50,8 @@
     const kept = { params: params.join(","), branch: state.query.branch, pass: state.query.pass, scale: state.query.scale };
     const step = (to, key) => to !== undefined && el("a", { class: "evidence-step", href: dcu.router.link(page, [fn.slug, place, hash8(to)], kept) }, text(`evidence.${key}`, { commit: hash8(to) }));
     const links = [
-      el("a", { href: dcu.router.link("benchmark", [fn.slug], { place, branch: state.query.branch, ...paramsQuery(fn, params) }) }, text("evidence.to-benchmark")),
-      before !== undefined && el("a", { href: dcu.router.link("compare", [], { place, before: hash8(before), after: hash8(ci) }) }, text("evidence.to-compare", { commit: hash8(before) })),
+      el("a", { href: dcu.router.link("benchmark", [fn.slug], { place, branch: state.query.branch, ...paramsQuery(fn, params, amongSeveral) }) }, text("evidence.to-benchmark")),
+      before !== undefined && el("a", { href: dcu.router.link("compare", [], { place, before: hash8(before), after: hash8(ci), benchmark: fn.name, ...paramsQuery(fn, params) }) }, text("evidence.to-compare", { commit: hash8(before) })),
       ...more,
       dcu.index.matrices.some(([one, commit]) => one === pi && commit === ci) && el("a", { href: dcu.router.link("matrix", [], { place, commit: hash8(ci) }) }, text("evidence.to-matrix")),
     ];
@@ -70,8 +72,19 @@
 
   const title = (fn, params) => (params.length ? `${fn.label}(${format.params(fn.params.map((one) => one.name), params)})` : fn.label);
 
-  /* The choices of parameters, session and round: entries of the address. */
-  function choices({ fn, found, entry, all, session, round }) {
+  /* The same commit on other machines. */
+  function placeChoice(page, { fn, pi, ci, state }) {
+    const places = Object.keys(fn.places).map(Number);
+    const go = (key) => {
+      location.hash = dcu.router.link(page, [fn.slug, key, hash8(ci)], { ...state.query, session: null, round: null });
+    };
+    const named = (one) => [dcu.index.places[one].key, dcu.placeName(one)];
+    return places.length > 1 && dcu.choice({ label: text("place"), name: "place", options: places.map(named), value: dcu.index.places[pi].key, chosen: go });
+  }
+
+  /* The choices of machine, parameters, session and round: entries of the address. */
+  function choices(view) {
+    const { fn, found, entry, all, session, round } = view;
     const names = fn.params.map((one) => one.name);
     const params = found.entries.map((one) => [one.params.join(","), format.params(names, one.params)]);
     const started = (one) => readableTime(one.rows[0].record.started_at);
@@ -80,6 +93,7 @@
     })]);
     const rounds = [["", text("evidence.all-rounds", { count: session.rows.length })], ...session.rows.map(({ record }) => [String(record.round), text("evidence.round", { round: record.round })])];
     return el("div", { class: "choices" },
+      placeChoice("evidence", view),
       params.length > 1 && dcu.choice({ label: text("evidence.params"), name: "params", options: params, value: entry.params.join(","), chosen: (value) => dcu.router.change({ params: value, session: null, round: null }) }),
       sessions.length > 1 && dcu.choice({ label: text("evidence.session"), name: "session", options: sessions, value: session.name, chosen: (value) => dcu.router.change({ session: value, round: null }) }),
       rounds.length > 2 && dcu.choice({ label: text("evidence.rounds"), name: "round", options: rounds, value: round === null ? "" : String(round) }));
@@ -118,6 +132,6 @@
     main.append(dcu.heading(title(where.fn, seen.params)), about(where), ways("evidence", seen, order, [profile]), choices(seen), evidence.contents(sections), ...sections);
   }
 
-  Object.assign(evidence, { meant, linesOf, measured, ways, about, title, hash8, readableTime });
+  Object.assign(evidence, { meant, linesOf, measured, ways, about, title, hash8, readableTime, placeChoice });
   dcu.pages.set("evidence", { show });
 })();

@@ -86,7 +86,8 @@
     return {
       params,
       nodes: [
-        combos.length > 1 && el("div", { class: "choices" }, dcu.choice({ label: text("evidence.params"), name: "params", options, value: params.join(",") })),
+        el("div", { class: "choices" }, evidence.placeChoice("evidence", { fn, pi, ci, state }),
+          combos.length > 1 && dcu.choice({ label: text("evidence.params"), name: "params", options, value: params.join(",") })),
         dcu.nothing(text(fn.ours ? "evidence.not-published" : "evidence.not-ours"),
           fn.ours && el("p", {}, text("evidence.file", { file: `${place.machine}/${evidence.hash8(ci)}-${place.env}.evidence.jsonl` })),
           fn.ours && dcu.copyable(command({ fn, pi, ci }))),

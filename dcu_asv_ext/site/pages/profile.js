@@ -68,6 +68,7 @@
     const rounds = rows.map((row) => [nameOf(row), text("profile.round-of", { round: row.record.round, started: evidence.readableTime(row.record.started_at) })]);
     const calls = [["", "profile.steady-calls"], ["first", "profile.first-call"]].filter(([call]) => number(digestOf(view.row.record, call), "steps") !== null);
     return el("div", { class: "choices" },
+      evidence.placeChoice("profile", view),
       entries.length > 1 && dcu.choice({ label: text("evidence.params"), name: "params", options: entries.map((one) => [one.params.join(","), format.params(names, one.params)]), value: view.params.join(","), chosen: (value) => dcu.router.change({ params: value, round: null, call: null }) }),
       rounds.length > 1 && dcu.choice({ label: text("evidence.rounds"), name: "round", options: rounds, value: nameOf(view.row) }),
       calls.length > 1 && dcu.choice({ label: text("profile.calls"), name: "call", options: calls.map(([call, key]) => [call, text(key)]), value: view.call }));
