@@ -54,6 +54,7 @@ dcu.benchmark.series = (() => {
   function restarts(line, points) {
     const found = [];
     for (let i = 1; i < points.length; i++) {
+      if (points[i].timeline === points[i - 1].timeline) continue;
       const [before, after] = [line.timelines[points[i - 1].timeline], line.timelines[points[i].timeline]];
       const what = ["version", "protocol"].filter((one) => before[one] !== after[one]);
       if (what.length) found.push({ index: i, x: points[i].x, what, before, after });

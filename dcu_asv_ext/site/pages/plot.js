@@ -53,6 +53,25 @@ dcu.plot = (() => {
   }
   document.addEventListener("dcu:theme", redrawAll);
 
+  const waiting = []; // what draws the plots that are out of sight
+
+  /* What is seen is drawn at once, the rest one by one, so that nobody waits for it. */
+  function inTurn(plot, draw) {
+    const { top, bottom } = plot.host.getBoundingClientRect();
+    if (bottom >= 0 && top <= window.innerHeight) {
+      draw();
+      return;
+    }
+    if (!waiting.length) setTimeout(next);
+    waiting.push(draw);
+  }
+
+  function next() {
+    const draw = waiting.shift();
+    if (waiting.length) setTimeout(next);
+    draw();
+  }
+
   function axes(plot) {
     const { x, y } = plot.options;
     const line = { stroke: () => plot.colours.grid, width: 1 };
@@ -64,7 +83,7 @@ dcu.plot = (() => {
         ...common,
         size: x.lines === 2 ? 46 : 30,
         splits: (u, _, low, high) => {
-          const most = count(u, 90, u.over.clientWidth || u.width - AXIS);
+          const most = count(u, 90, u.width - AXIS);
           if (x.kind === "date") return scales.dateTicks(low, high, most);
           return scales.evenly(low, high, Math.max(scales.step(high - low, most), x.whole === false ? 0 : 1));
         },
@@ -133,12 +152,25 @@ dcu.plot = (() => {
     function draw() {
       if (plot.u) plot.u.destroy();
       plot.u = null;
+      plot.stale = false;
       const width = Math.floor(plot.host.clientWidth);
-      if (!width || !plot.model.count) return;
+      if (!width || !plot.model.count || !plot.host.isConnected) return;
       plot.colours = paint.look(plot.host);
       plot.u = begin(plot, width);
       pointer.over(plot.u);
       live.add(plot);
+    }
+
+    function rescale() {
+      plot.stale = false;
+      if (!plot.u) return;
+      pointer.point(null);
+      const [from, to] = plot.range();
+      const [low, high] = plot.rangeY();
+      plot.u.batch(() => {
+        plot.u.setScale("x", { min: from, max: to });
+        plot.u.setScale("y", { min: low, max: high });
+      });
     }
 
     /* `told`: by the reader, so the page is to know. */
@@ -151,15 +183,8 @@ dcu.plot = (() => {
         plot.seen = [from, from + span];
       } else plot.seen = null;
       plot.reset.hidden = !plot.seen;
-      if (plot.u) {
-        pointer.point(null);
-        const [from, to] = plot.range();
-        const [low, high] = plot.rangeY();
-        plot.u.batch(() => {
-          plot.u.setScale("x", { min: from, max: to });
-          plot.u.setScale("y", { min: low, max: high });
-        });
-      }
+      plot.stale = true;
+      if (plot.inSight) rescale();
       if (told && plot.options.onZoom) plot.options.onZoom(plot.seen);
     };
 
@@ -202,11 +227,18 @@ dcu.plot = (() => {
         if (plot.u) plot.u.destroy();
         plot.u = null;
         live.delete(plot);
-      } else if (!plot.u) draw();
+      } else if (!plot.u) inTurn(plot, draw);
       else if (plot.host.clientWidth && plot.host.clientWidth !== plot.u.width) {
         plot.u.setSize({ width: plot.host.clientWidth, height: plot.height() });
       }
     }).observe(plot.host);
+
+    // Plots may share what is seen of x: those out of sight follow when they come into it.
+    plot.inSight = true;
+    new IntersectionObserver(([entry]) => {
+      plot.inSight = entry.isIntersecting;
+      if (plot.inSight && plot.stale) rescale();
+    }, { rootMargin: "100px" }).observe(plot.host);
 
     plot.set(options);
     return { element: plot.element, set: plot.set, zoom: (range) => plot.zoom(range), hair: (x) => plot.u && pointer.hair(x),

@@ -20,14 +20,17 @@ dcu.plotting.model = (() => {
   function reaches(one) {
     const least = new Array(one.x.length).fill(null);
     const most = least.slice();
-    one.x.forEach((x, i) => {
-      if (!known(one.y[i])) return;
-      const all = [one.y[i]];
-      if (one.low && known(one.low[i])) all.push(one.low[i], one.high[i]);
-      if (one.clouds && one.clouds[i]) all.push(...one.clouds[i].filter(known));
-      least[i] = Math.min(...all);
-      most[i] = Math.max(...all);
-    });
+    for (let i = 0; i < one.x.length; i++) {
+      if (!known(one.y[i])) continue;
+      let [low, high] = [one.y[i], one.y[i]];
+      if (one.low && known(one.low[i])) [low, high] = [Math.min(low, one.low[i]), Math.max(high, one.high[i])];
+      for (const value of (one.clouds && one.clouds[i]) || []) {
+        if (value < low) low = value;
+        if (value > high) high = value;
+      }
+      least[i] = low;
+      most[i] = high;
+    }
     return { least, most };
   }
 
