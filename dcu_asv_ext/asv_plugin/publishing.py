@@ -38,8 +38,9 @@ def publish_run(settings_of: Callable[[Any], Settings], original: Any) -> Any:
         kept = target.with_name(f".{target.name}-cache")
         with (
             _built_beside(conf, settings) as site,
-            _pages(conf, settings, repo, range_spec, kept, site),
+            # First, since what it imports takes long, and both processes need it.
             steps.publishing(results, repo.get_revisions),
+            _pages(conf, settings, repo, range_spec, kept, site),
             site_speed.publishing(),
         ):
             return original(cls, conf, range_spec, pull=False)

@@ -98,6 +98,21 @@ def test_the_next_publish_parses_what_is_new_alone(folder: ResultFolder, parsed:
     assert [one for one in before if changed[one] != before[one]] == [folder.commits[0]]
 
 
+def test_what_was_just_parsed_is_compared_without_parsing_it_again(
+    folder: ResultFolder, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_sources, "_NEWEST", 2)
+    for commit in folder.commits:
+        folder.save(commit)
+    folder.evidence(folder.commits[3], record())
+    work = opened(folder)
+    parsed.clear()
+    found = [work.results(work.entries[0, place]) for place in range(4)]
+    assert [one.commit for one in found] == folder.commits
+    # The newest two without evidence are remembered.
+    assert parsed == [f"{folder.commits[place][:8]}-{ENV}" for place in (0, 3)]
+
+
 def test_a_description_counts_for_the_results_that_have_the_benchmark(
     folder: ResultFolder, parsed: list[str]
 ) -> None:
@@ -142,6 +157,7 @@ def test_what_cannot_be_read_is_passed_over_without_telling_the_place(folder: Re
 
 def test_a_file_that_goes_while_it_is_published(folder: ResultFolder) -> None:
     path = folder.save(folder.commits[0])
+    opened(folder)
     work = opened(folder)
     path.write_text("no JSON")
     with pytest.raises(Unreadable, match="JSON") as raised:
