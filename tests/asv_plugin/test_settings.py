@@ -16,7 +16,7 @@ def settings(given: Any) -> Settings:
 
 def test_without_a_section_the_defaults_hold() -> None:
     assert settings_of(SimpleNamespace()) == Settings()
-    assert settings({}) == Settings("dcu", "wait", False, False, True, 30, 16, 20)
+    assert settings({}) == Settings("dcu", "wait", False, False, True, 30, 16, 20, True, 20, False)
 
 
 def test_every_key_is_taken() -> None:
@@ -29,6 +29,9 @@ def test_every_key_is_taken() -> None:
         "keep_environments": 3,
         "trace_limit_mb": 4,
         "keep_traces": 0,
+        "pages": False,
+        "published_evidence": 0,
+        "compare_all": True,
         "gate": {"performance": {"margin": "2%"}},
     }
     assert settings(given) == Settings(**given)
@@ -46,6 +49,9 @@ def test_every_key_is_taken() -> None:
         ({"keep_environments": 0}, ['"keep_environments"', "at least 1", "0"]),
         ({"keep_environments": True}, ['"keep_environments"', "at least 1"]),
         ({"keep_environments": 2.5}, ['"keep_environments"', "whole number"]),
+        ({"pages": "no"}, ['"pages"', "true or false", "'no'"]),
+        ({"published_evidence": -1}, ['"published_evidence"', "at least 0", "-1"]),
+        ({"compare_all": 1}, ['"compare_all"', "true or false"]),
         ({"gate": "strict"}, ['"gate"', "must be an object", "'strict'"]),
         ({"gate": None}, ['"gate"', "must be an object", "None"]),
         ([], ['"dcu"', "must be an object"]),
