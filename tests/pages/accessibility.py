@@ -11,7 +11,7 @@ _AXE = Path(__file__).with_name("vendor") / "axe-core-4.14.1" / "axe.min.js"
 GRAVE = ("serious", "critical")
 
 _RUN = """
-axe.run(document, {resultTypes: ["violations"]}).then(({violations}) => violations.map((one) => ({
+axe.run(document, {resultTypes: ["violations"], preload: false}).then(({violations}) => violations.map((one) => ({
   impact: one.impact,
   text: `${one.id}: ${one.help}: ` + one.nodes.map((node) => node.target.join(" ")).join(", "),
 })))

@@ -7,7 +7,7 @@
     return;
   }
   dcu.frame.show();
+  // Fired by links, by hand and by going back; "popstate" would show each view twice.
   window.addEventListener("hashchange", () => dcu.router.show());
-  window.addEventListener("popstate", () => dcu.router.show());
   dcu.router.show();
 })();
