@@ -17,6 +17,7 @@ from .model import EVIDENCE, OK, SHARE, Key, ResultSet, Series, Side
 
 if TYPE_CHECKING:
     from ..stats import ChangePoint
+    from ..stats.changes import History
     from .set_ups import SetUpChange
 
 #: Values that must follow a change before it is believed, and lie before it.
@@ -290,15 +291,17 @@ def parts(points: list[_Part]) -> Iterator[tuple[str | None, int | None, dict[st
 
 def changes_of(line: Timeline) -> list[Change]:
     """The change points of a series, pending ones too."""
-    return [] if line.few or line.negative else [change_of(line, one) for one in points_of(line)]
+    if line.few or line.negative:
+        return []
+    return [change_of(line, one) for one in history_of(line, line.values).points]
 
 
-def points_of(line: Timeline) -> list[ChangePoint]:
-    """Of a series that is neither `few` nor `negative`."""
-    from ..stats import change_points
+def history_of(line: Timeline, values: Sequence[float]) -> History:
+    """That finds the change points of these values of a series, as those of this series are found."""
+    from ..stats.changes import History
 
-    return change_points(
-        line.values,
+    return History(
+        values,
         direction=line.series.better,
         exact=line.exact,
         points=line.series.points,

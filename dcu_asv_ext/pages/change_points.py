@@ -6,36 +6,65 @@ import dataclasses
 import functools
 import hashlib
 import json
-import struct
+from array import array
 from pathlib import Path
 
 from .. import stats
-from ..comparing.history import Change, Timeline, change_of, points_of
+from ..comparing.history import Change, Timeline, change_of, changes_of, history_of
 from ..stats import ChangePoint
 from .cache import Cache, digest
 
 #: To be raised where what is kept changes. What the rule is, its source tells.
 FORM = 1
+#: Values by which a series may have grown for the work on it to be continued.
+_GROWN = 16
 
 
 class ChangePoints:
+    """Finds changes as `comparing.history.changes_of` does: of a series that was seen before by asking the cache, and
+    of one that has grown since by going on where that ended."""
+
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     def changes_of(self, line: Timeline) -> list[Change]:
-        """As `comparing.history.changes_of`."""
-        if line.few or line.negative:
-            return []
-        about = json.dumps([line.series.better, line.exact, line.series.points])
-        key = digest(
-            "change points", FORM, _rule(), about, struct.pack(f"<{len(line.values)}d", *line.values)
-        )
-        kept = self._cache.made(key, lambda: _packed(points_of(line)))
-        return [change_of(line, ChangePoint(**one)) for one in json.loads(kept)]
+        if line.few or line.negative or line.exact:
+            return changes_of(line)
+        keys = _keys(line)
+        kept = self._cache.get(keys[0])
+        if kept is None:
+            kept = self._grown(line, keys)
+            self._cache.put(keys[0], kept)
+        return [change_of(line, ChangePoint(*one)) for one in json.loads(kept)["points"]]
+
+    def _grown(self, line: Timeline, keys: list[bytes]) -> bytes:
+        for missing, key in enumerate(keys[1:], 1):
+            before = self._cache.get(key)
+            if before is not None:
+                history = history_of(line, line.values[:-missing])
+                history.resume(json.loads(before)["work"])
+                for value in line.values[-missing:]:
+                    history.append(value)
+                break
+        else:
+            history = history_of(line, line.values)
+        points = [dataclasses.astuple(one) for one in history.points]
+        return json.dumps({"points": points, "work": history.kept()}, separators=(",", ":")).encode()
 
 
-def _packed(points: list[ChangePoint]) -> bytes:
-    return json.dumps([dataclasses.asdict(one) for one in points]).encode()
+def _keys(line: Timeline) -> list[bytes]:
+    """Of the series, of it without its last value, without its last two, and so on."""
+    about = json.dumps([line.series.better, line.series.points])
+    known = hashlib.blake2b(digest_size=16)
+    values = memoryview(array("d", line.values)).cast("B")
+    fewest = max(len(line.values) - _GROWN, 0)
+    known.update(values[: 8 * fewest])
+    found = []
+    for count in range(fewest, len(line.values) + 1):
+        if count > fewest:
+            known.update(values[8 * (count - 1) : 8 * count])
+        found.append(digest("change points", FORM, _rule(), about, str(count), known.copy().digest()))
+    return found[::-1]
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,8 @@ def sets() -> list[ResultSet]:
 SETS = sets()
 
 
-def made(out: Path, cache: Cache | None = None) -> Work:
-    given = work(SETS, COMMITS, out, branches={"main": range(40), "side": SIDE_LINE}, cache=cache)
+def made(out: Path, cache: Cache | None = None, results: Sequence[ResultSet] = SETS) -> Work:
+    given = work(results, COMMITS, out, branches={"main": range(40), "side": SIDE_LINE}, cache=cache)
     series.build(given)
     return given
 
@@ -98,26 +98,26 @@ def test_it_leaves_the_two_sides_of_each_change(given: Work) -> None:
 
 
 @pytest.fixture
-def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Timeline]]:
-    """The series whose change points were looked for."""
-    found: list[Timeline] = []
+def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Timeline, int]]]:
+    """The series whose change points were looked for, and how many of their values were taken at first."""
+    found: list[tuple[Timeline, int]] = []
 
-    def points_of(line: Timeline) -> Any:
-        found.append(line)
-        return history.points_of(line)
+    def history_of(line: Timeline, values: Sequence[float]) -> Any:
+        found.append((line, len(values)))
+        return history.history_of(line, values)
 
-    monkeypatch.setattr(change_points, "points_of", points_of)
+    monkeypatch.setattr(change_points, "history_of", history_of)
     yield found
 
 
 def test_a_series_is_searched_once_for_all_branches_and_publishes(
-    given: Work, tmp_path: Path, searched: list[Timeline]
+    given: Work, tmp_path: Path, searched: list[tuple[Timeline, int]]
 ) -> None:
     wanted = data(given.out.folder, "changes")
     first = Cache(tmp_path / "cache")
     made(tmp_path / "one", first)
     first.close()
-    assert len({(line.key, line.values) for line in searched}) == len(searched) > 0
+    assert len({(line.key, line.values) for line, _ in searched}) == len(searched) > 0
     before = len(searched)
     made(tmp_path / "two", again := Cache(tmp_path / "cache"))
     again.close()
@@ -125,8 +125,31 @@ def test_a_series_is_searched_once_for_all_branches_and_publishes(
     assert data(tmp_path / "one", "changes") == data(tmp_path / "two", "changes") == wanted
 
 
+def test_a_series_that_has_grown_is_gone_on_with(
+    given: Work, tmp_path: Path, searched: list[tuple[Timeline, int]]
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    made(tmp_path / "one", cache, SETS[:-2])
+    before = len(searched)
+    made(tmp_path / "two", cache)
+    grown = searched[before:]
+    assert data(tmp_path / "two", "changes") == data(given.out.folder, "changes")
+    assert grown and {len(line.values) - first for line, first in grown if len(line.values) > 8} <= {1, 2}
+
+
+def test_a_value_that_is_another_one_is_not_gone_on_from(
+    tmp_path: Path, searched: list[tuple[Timeline, int]]
+) -> None:
+    cache = Cache(tmp_path / "cache")
+    made(tmp_path / "one", cache, SETS[:-1])
+    before = len(searched)
+    made(tmp_path / "two", cache, SETS[1:])
+    anew = [(line, first) for line, first in searched[before:] if line.set_up == OLD.facts]
+    assert anew and all(len(line.values) == first for line, first in anew)
+
+
 def test_another_rule_finds_them_anew(
-    tmp_path: Path, searched: list[Timeline], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, searched: list[tuple[Timeline, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(tmp_path / "one", cache := Cache(tmp_path / "cache"))
     before = len(searched)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -228,6 +229,25 @@ def test_appending_many_at_once_equals_starting_again() -> None:
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["normal", "bimodal", "drift"])
+@pytest.mark.parametrize("points", [False, True])
+def test_going_on_from_what_was_kept_equals_starting_again(kind: str, points: bool) -> None:
+    values: list[float | None] = list(stepped(noisy(kind, 400, 5), [90, 300], [0.1, -0.15]))
+    values[40] = values[360] = None
+    kept, known = None, 0
+    for count in (8, 9, 30, 200, 305, 330, 399, 400):
+        history = History(values[:known], points=points, include_pending=True)
+        if kept is not None:
+            history.resume(json.loads(kept))
+        for value in values[known:count]:
+            history.append(value)
+        again = History(values[:count], points=points, include_pending=True)
+        assert repr(history.points) == repr(again.points)
+        kept, known = json.dumps(history.kept()), count
+    assert len(history.points) > 0
+    assert len(kept) < 1.5 * len(json.dumps(again.kept()))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_any_values_give_well_formed_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
