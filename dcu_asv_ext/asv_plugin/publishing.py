@@ -39,7 +39,7 @@ def publish_run(settings_of: Callable[[Any], Settings], original: Any) -> Any:
         with (
             _built_beside(conf, settings) as site,
             # First, since what it imports takes long, and both processes need it.
-            steps.publishing(results, repo.get_revisions),
+            steps.publishing(results, repo.get_revisions, kept if settings.pages else None),
             _pages(conf, settings, repo, range_spec, kept, site),
             site_speed.publishing(),
         ):

@@ -18,14 +18,15 @@ from asv import graph as asv_graph
 from asv.console import log
 
 from ..comparing.events import voting
-from ..comparing.history import MIN_SEGMENT
+from ..comparing.history import MIN_SEGMENT, Change, Timeline
 from ..comparing.identity import SetUps
+from ..pages.cache import Cache
 from .regressing import Step, find_regressions
 
 if TYPE_CHECKING:
     from ..comparing.identity import Identity
     from ..comparing.model import Key, Series
-    from ..stats.changes import ChangePoint
+    from ..pages.change_points import ChangePoints
     from ..stats.moves import SeriesChanges
     from .published_set_ups import Place, Revisions
 
@@ -52,8 +53,8 @@ class _Line:
     set_ups: Mapping[int, Identity] = field(default_factory=dict)
 
     @property
-    def exact(self) -> bool:
-        return self.series.never_varies(self.values.values())
+    def timeline(self) -> Timeline:
+        return Timeline("", "", self.key, self.series, tuple(self.values), tuple(self.values.values()))
 
     @property
     def negative(self) -> bool:
@@ -89,25 +90,36 @@ def _figures(values: dict[int, float], revisions: Sequence[int]) -> tuple[int, i
     return revisions[0], revisions[-1] + 1, level, min(here), error
 
 
-#: Where the results are that `asv publish` is at work on, or None: with asv's own step detection; and what numbers
-#: their commits.
-_PUBLISHING: list[tuple[Path | None, Revisions]] = []
+_PUBLISHING: list[_Publish] = []
 
 
 def _no_revisions(commits: set[str]) -> Mapping[str, int]:
     return {}
 
 
+@dataclass(frozen=True)
+class _Publish:
+    """What `asv publish` is at work on. results: their folder, None: with asv's own step detection. revisions: what
+    numbers their commits. kept: folder of the cache."""
+
+    results: Path | None
+    revisions: Revisions
+    kept: Path | None
+
+
 @contextmanager
-def publishing(results: Path | None, revisions: Revisions = _no_revisions) -> Iterator[None]:
+def publishing(
+    results: Path | None, revisions: Revisions = _no_revisions, kept: Path | None = None
+) -> Iterator[None]:
     """`asv publish` is at work. results: their folder, to have our change points; None for asv's step detection.
-    revisions: asv's numbers of commits."""
+    revisions: asv's numbers of commits. kept: folder of the cache, None to do without."""
     if results is not None:
         # Before asv forks its pool, or each of its processes imports them anew.
         import scipy.special  # noqa: F401
 
-        from ..stats import changes, events  # noqa: F401
-    _PUBLISHING.append((results, revisions))
+        from ..pages import change_points  # noqa: F401
+        from ..stats import events  # noqa: F401
+    _PUBLISHING.append(_Publish(results, revisions, kept))
     try:
         yield
     finally:
@@ -118,14 +130,18 @@ def detect_steps(original: Any) -> Any:
     """For asv's `GraphSet.detect_steps`."""
 
     def detect_steps(self: Any, pool: Any = None, dots: Any = None) -> None:
-        results, revisions = _PUBLISHING[-1] if _PUBLISHING else (None, _no_revisions)
-        if results is None:
+        publish = _PUBLISHING[-1] if _PUBLISHING else None
+        if publish is None or publish.results is None:
             original(self, pool, dots)
-        else:
-            from .published_set_ups import set_ups_of
-            from .result_files import load_benchmarks
+            return
+        from .published_set_ups import set_ups_of
+        from .result_files import load_benchmarks
 
-            fill(self, pool, dots, load_benchmarks(results), set_ups_of(results, revisions))
+        cache = Cache(publish.kept)
+        set_ups = set_ups_of(publish.results, publish.revisions)
+        fill(self, pool, dots, load_benchmarks(publish.results), set_ups, cache)
+        # What is wrong with it the publish tells, which opens it too.
+        cache.close()
 
     return detect_steps
 
@@ -141,9 +157,11 @@ def fill(
     dots: Any = None,
     benchmarks: Mapping[str, Any] | None = None,
     set_ups: Mapping[Place, Mapping[int, Identity]] | None = None,
+    cache: Cache | None = None,
 ) -> None:
     """Give each graph of a set its steps. pool: asv's processes, or None; dots: called as the work goes on.
-    benchmarks: asv's descriptions by name, set_ups: by line and revision, where there are any."""
+    benchmarks: asv's descriptions by name, set_ups: by line and revision, where there are any. cache: of change
+    points that were found before."""
     about = benchmarks or {}
     found = [
         (graph, _lines(graph, about.get(graph.benchmark_name, {}), set_ups or {})) for _, graph in graphs
@@ -153,8 +171,11 @@ def fill(
         # What shares machine, environment and branch can share an event of the machine.
         suites[frozenset(graph.params.items())] += [one for one in lines if one.values and not one.negative]
     log.info(f"Steps are the change points of dcu-asv ({_ASVS_OWN} for asv's)")
+    from ..pages.change_points import ChangePoints
+
+    known = ChangePoints(cache or Cache(None))
     for suite in suites.values():
-        _detect(suite, pool, dots)
+        _detect(suite, pool, dots, known)
     made = sum(len(one.machine - one.moved) for suite in suites.values() for one in suite)
     if made:
         log.info(f"{made} steps that a third of the benchmarks share are the machine's, and no regressions")
@@ -196,15 +217,14 @@ def _lines(
     return lines
 
 
-def _detect(suite: Sequence[_Line], pool: Any, dots: Any) -> None:
+def _detect(suite: Sequence[_Line], pool: Any, dots: Any, known: ChangePoints) -> None:
     """Of all lines of one machine and environment. Pending change points vote, but begin no step yet."""
     from ..stats.events import machine_events
 
-    jobs = [(list(line.values.values()), line.exact, line.series.points) for line in suite]
     changes: list[SeriesChanges] = []
-    results = map(_points, jobs) if pool is None else pool.imap(_points, jobs, _AT_A_TIME)
-    for line, (values, *_), points in zip(suite, jobs, results, strict=True):
-        revisions = list(line.values)
+    for line, found in zip(suite, _found([line.timeline for line in suite], pool, known), strict=True):
+        points = [one.point for one in found]
+        revisions, values = list(line.values), list(line.values.values())
         changes.append(voting(line.key, line.series, revisions, values, points))
         line.starts = [revisions[one.index] for one in points if not one.pending]
         others = line.other_set_ups()
@@ -222,9 +242,12 @@ def _detect(suite: Sequence[_Line], pool: Any, dots: Any) -> None:
                 suite[number].machine.add(series.places[point.index])
 
 
-def _points(job: tuple[list[float], bool, bool]) -> list[ChangePoint]:
-    """Found by its name in asv's pool of processes, so it is a function of the module."""
-    from ..stats.changes import change_points
+def _found(lines: Sequence[Timeline], pool: Any, known: ChangePoints) -> Iterator[list[Change]]:
+    """The changes of each line; those of new ones are found by the pool's processes."""
+    from ..pages import change_points
 
-    values, exact, points = job
-    return change_points(values, exact=exact, points=points, min_segment=MIN_SEGMENT, include_pending=True)
+    before = [known.known(line) for line in lines]
+    new = [line for line, changes in zip(lines, before, strict=True) if changes is None]
+    made = map(change_points.found, new) if pool is None else pool.imap(change_points.found, new, _AT_A_TIME)
+    for line, changes in zip(lines, before, strict=True):
+        yield known.keep(line, next(made)) if changes is None else changes

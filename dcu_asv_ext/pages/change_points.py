@@ -12,6 +12,7 @@ from pathlib import Path
 from .. import stats
 from ..comparing.history import Change, Timeline, change_of, changes_of, history_of
 from ..stats import ChangePoint
+from ..stats.changes import History
 from .cache import Cache, digest
 
 #: To be raised where what is kept changes. What the rule is, its source tells.
@@ -28,16 +29,27 @@ class ChangePoints:
         self._cache = cache
 
     def changes_of(self, line: Timeline) -> list[Change]:
+        known = self.known(line)
+        return self.keep(line, found(line)) if known is None else known
+
+    def known(self, line: Timeline) -> list[Change] | None:
+        """None where the series has to be looked at from its beginning."""
         if line.few or line.negative or line.exact:
             return changes_of(line)
         keys = _keys(line)
         kept = self._cache.get(keys[0])
         if kept is None:
             kept = self._grown(line, keys)
-            self._cache.put(keys[0], kept)
-        return [change_of(line, ChangePoint(*one)) for one in json.loads(kept)["points"]]
+            if kept is not None:
+                self._cache.put(keys[0], kept)
+        return None if kept is None else _unpacked(line, kept)
 
-    def _grown(self, line: Timeline, keys: list[bytes]) -> bytes:
+    def keep(self, line: Timeline, packed: bytes) -> list[Change]:
+        """packed: what `found` gave for the series, in whatever process."""
+        self._cache.put(_keys(line)[0], packed)
+        return _unpacked(line, packed)
+
+    def _grown(self, line: Timeline, keys: list[bytes]) -> bytes | None:
         for missing, key in enumerate(keys[1:], 1):
             before = self._cache.get(key)
             if before is not None:
@@ -45,11 +57,22 @@ class ChangePoints:
                 history.resume(json.loads(before)["work"])
                 for value in line.values[-missing:]:
                     history.append(value)
-                break
-        else:
-            history = history_of(line, line.values)
-        points = [dataclasses.astuple(one) for one in history.points]
-        return json.dumps({"points": points, "work": history.kept()}, separators=(",", ":")).encode()
+                return _packed(history)
+        return None
+
+
+def found(line: Timeline) -> bytes:
+    """The changes of a series that is not known, and what it takes to go on from there, in the form of the cache."""
+    return _packed(history_of(line, line.values))
+
+
+def _packed(history: History) -> bytes:
+    points = [dataclasses.astuple(one) for one in history.points]
+    return json.dumps({"points": points, "work": history.kept()}, separators=(",", ":")).encode()
+
+
+def _unpacked(line: Timeline, packed: bytes) -> list[Change]:
+    return [change_of(line, ChangePoint(*one)) for one in json.loads(packed)["points"]]
 
 
 def _keys(line: Timeline) -> list[bytes]:

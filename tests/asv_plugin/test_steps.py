@@ -20,6 +20,8 @@ from dcu_asv_ext.asv_plugin.result_files import key_of
 from dcu_asv_ext.comparing.events import split_events
 from dcu_asv_ext.comparing.history import Timeline, changes_of
 from dcu_asv_ext.metrics import METRICS, Metric
+from dcu_asv_ext.pages import change_points
+from dcu_asv_ext.pages.cache import Cache
 
 PARAMS = {"machine": "box", "branch": "main"}
 
@@ -227,6 +229,31 @@ class TestBenchmarksVote:
 
 class TestInAsv:
     @pytest.mark.parametrize("start", ["fork", "spawn"])
+    def test_what_was_found_before_is_not_looked_for_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        long, short = series(1.0, 1.5, 1.0), series(2.0, 2.2, seed=1)
+        alone = filled({"a": long, "b": short})
+        looked: list[int] = []
+        original = change_points.found
+
+        def found(line: Timeline) -> bytes:
+            looked.append(len(line.values))
+            return original(line)
+
+        monkeypatch.setattr(change_points, "found", found)
+
+        def again(a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
+            made, cache = graphs({"a": a, "b": b}), Cache(tmp_path)
+            steps.fill(made, cache=cache)
+            cache.close()
+            return {graph.benchmark_name: graph.get_steps() for _, graph in made}
+
+        # The second has grown since the first time.
+        again(long, short[:-2])
+        assert again(long, short) == alone == again(long, short)
+        assert looked == [60, 38]
+
     def test_asvs_pool(self, start: str) -> None:
         data = {"a": series(1.0, 1.5), "b": series(2.0, 2.0)}
         alone = filled(data)
