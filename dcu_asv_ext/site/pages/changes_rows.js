@@ -98,7 +98,7 @@
   function sure(row) {
     const word = row.pending ? "pending" : "believed";
     const badge = ["set-up", "restart"].includes(row.what) ? null : el("span", { class: `badge ${row.pending ? "inconclusive" : "no-change"}` }, el("span", { class: "symbol", "aria-hidden": "true" }, row.pending ? "?" : "●"), text(`changes.${word}`));
-    return [badge, badge && " ", el("span", { class: "row-reason" }, row.reason)];
+    return [badge, el("span", { class: "row-reason" }, row.reason)];
   }
 
   function drawn(row, limits) {
@@ -107,7 +107,8 @@
     return el("div", { class: "drawn stacked" }, dcu.intervalMark({ ratio: row.ratio, low, high, limits, word }), el("span", {}, dcu.changeInterval(row.entry)));
   }
 
-  const levels = ({ entry, unit }) => ["before", "after"].map((which) => el("div", {}, format.value(entry[which], unit)));
+  const levels = ({ entry, unit }) =>
+    (format.known(entry.before) ? ["before", "after"].map((which) => el("div", {}, format.value(entry[which], unit))) : format.NONE);
 
   /* The table of such rows. branch: name, which the links keep. */
   dcu.changeTable = (rows, { branch, caption, state, filter = false, csv = "" }) => {
