@@ -228,7 +228,6 @@ class TestBenchmarksVote:
 
 
 class TestInAsv:
-    @pytest.mark.parametrize("start", ["fork", "spawn"])
     def test_what_was_found_before_is_not_looked_for_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -254,6 +253,7 @@ class TestInAsv:
         assert again(long, short) == alone == again(long, short)
         assert looked == [60, 38]
 
+    @pytest.mark.parametrize("start", ["fork", "spawn"])
     def test_asvs_pool(self, start: str) -> None:
         data = {"a": series(1.0, 1.5), "b": series(2.0, 2.0)}
         alone = filled(data)
