@@ -9,6 +9,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..stats.verdicts import IMPROVEMENT, REGRESSION
@@ -60,7 +61,7 @@ class Timeline:
         """Too short for any change point."""
         return len(self.values) < (FEWEST_EXACT if self.exact else FEWEST)
 
-    @property
+    @cached_property
     def exact(self) -> bool:
         """Whether every difference of its values is a change."""
         return self.series.never_varies(self.values)

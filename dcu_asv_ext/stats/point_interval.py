@@ -7,6 +7,7 @@ it together, and one figure h then serves each of them: value * exp(+-h / sqrt(n
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,9 @@ def half_width(levels: Floats, counts: NDArray[np.intp], *, points: bool = False
     squares = np.add.reduceat((scaled - np.repeat(means, counts)) ** 2, starts)
     df = counts[several].astype(np.float64) - 1.0
     variances = squares[several] / df
-    usual = _usual(variances, df)
-    variance = _pooled(variances[usual], df[usual])
+    chance = _Chance.of(df)
+    usual = _usual(variances, chance)
+    variance = _pooled(variances[usual], df[usual], chance.take(usual))
     if variance <= 0:
         return None
     from scipy.special import stdtrit
@@ -67,29 +69,45 @@ def _loss(count: int) -> float:
     return _LOSS[count - 1] if count <= len(_LOSS) else MEDIAN_LOSS
 
 
-def _usual(variances: Floats, df: Floats) -> NDArray[np.bool_]:
-    """Which points are not far busier than all others, by the median of the variances."""
-    from scipy.special import gammaincinv
+@dataclass(frozen=True)
+class _Chance:
+    """Of variances of normal values, in units of their mean: their median, the quantile at which they are
+    clipped, and the mean of those that were clipped there; one for each point."""
 
-    typical = float(np.median(variances * df / (2.0 * gammaincinv(df / 2.0, 0.5))))
+    median: Floats
+    most: Floats
+    mean: Floats
+
+    @classmethod
+    def of(cls, df: Floats) -> _Chance:
+        from scipy.special import gammainc, gammaincinv
+
+        distinct, which = np.unique(df, return_inverse=True)
+        half = distinct / 2.0
+        most = gammaincinv(half, _MOST) / half
+        mean = gammainc(half + 1.0, most * half) + most * (1.0 - _MOST)
+        return cls((gammaincinv(half, 0.5) / half)[which], most[which], mean[which])
+
+    def take(self, which: NDArray[np.bool_]) -> _Chance:
+        return _Chance(self.median[which], self.most[which], self.mean[which])
+
+
+def _usual(variances: Floats, chance: _Chance) -> NDArray[np.bool_]:
+    """Which points are not far busier than all others, by the median of the variances."""
+    typical = float(np.median(variances / chance.median))
     if len(variances) < _FEWEST or typical <= 0:
         return np.ones(len(variances), dtype=np.bool_)
     return variances <= _BUSY * typical
 
 
-def _pooled(variances: Floats, df: Floats) -> float:
-    """The largest v with sum(df * min(variance, most * v)) = v * sum(df * expected), where `expected` is the mean of
-    a clipped variance of normal values; by Newton's method from above, which ends exactly, as both sides are
-    piecewise linear. 0 where most points have no spread at all."""
-    from scipy.special import gammainc, gammaincinv
-
-    most = 2.0 * gammaincinv(df / 2.0, _MOST) / df
-    expected = gammainc(df / 2.0 + 1.0, most * df / 2.0) + most * (1.0 - _MOST)
-    whole = float((df * expected).sum())
+def _pooled(variances: Floats, df: Floats, chance: _Chance) -> float:
+    """The largest v with sum(df * min(variance, most * v)) = v * sum(df * mean), by Newton's method from above, which
+    ends exactly, as both sides are piecewise linear. 0 where most points have no spread at all."""
+    whole = float((df * chance.mean).sum())
     found = float((df * variances).sum()) / whole
     while True:
-        inside = variances <= most * found
-        after = float((df * variances)[inside].sum()) / (whole - float((df * most)[~inside].sum()))
+        inside = variances <= chance.most * found
+        after = float((df * variances)[inside].sum()) / (whole - float((df * chance.most)[~inside].sum()))
         if not after < found:
             return found
         found = after
