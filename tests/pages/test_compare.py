@@ -379,7 +379,7 @@ def test_a_row_says(standing: Page, given: dict[str, Any], wanted: str) -> None:
     report = {**REPORT, "rows": [given]}
     found = "{ pi: 0, before: 0, after: 1 }"
     text = built(standing, f"dcu.compareRows({{ query: {{}} }}, {found}, report)", report=report)
-    told = " ".join(text.split("Reason", 1)[1].split())
+    told = " ".join(text.split("Rounds", 1)[1].split())
     assert wanted in told
 
 

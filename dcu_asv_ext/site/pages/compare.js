@@ -6,7 +6,8 @@
   function side(label, ci) {
     const [, date, subject] = dcu.index.commits[ci];
     const names = sides.names(ci).map((name) => el("span", { class: "name" }, name));
-    return el("div", {}, el("dt", {}, label), el("dd", {}, dcu.commitLink(ci), ...names, el("span", { class: "quiet" }, dcu.format.date(date)), el("span", { class: "subject" }, subject)));
+    const told = [dcu.commitLink(ci), ...names, el("span", { class: "quiet" }, dcu.format.date(date)), el("span", { class: "subject" }, subject)];
+    return el("div", {}, el("dt", {}, label), el("dd", {}, told));
   }
 
   /* The other way round may have been told: a ratio's verdict does not turn round by itself. */

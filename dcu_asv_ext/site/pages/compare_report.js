@@ -5,7 +5,10 @@ dcu.compareReport = (() => {
   const SHOWN = 8; // so many differences, and findings of one kind, stand there unfolded
   const AT_ONCE = 200; // so many more at a time
 
-  const section = (key, ...content) => el("section", { "aria-labelledby": `compare-${key}` }, el("h2", { id: `compare-${key}` }, text(`compare.${key}`)), ...content);
+  function section(key, ...content) {
+    const id = `compare-${key}`;
+    return el("section", { "aria-labelledby": id }, el("h2", { id }, text(`compare.${key}`)), ...content);
+  }
 
   // ---- what differs besides the code
 
@@ -39,7 +42,7 @@ dcu.compareReport = (() => {
     return section("differences",
       !grave.length && el("p", {}, text("compare.only-harmless")),
       first.length ? differencesTable(first, text("compare.facts")) : null,
-      folded.length ? folding(text("compare.harmless-facts", { count: folded.length }), () => differencesTable(folded, text("compare.harmless-caption"))) : null);
+      folded.length > 0 && folding(text("compare.harmless-facts", { count: folded.length }), () => differencesTable(folded, text("compare.harmless-caption"))));
   }
 
   /* What is made when it is opened, so that what nobody opens costs nothing. */
@@ -62,7 +65,8 @@ dcu.compareReport = (() => {
   }
 
   function finding(one, common, place) {
-    const reason = [common ? null : one.reason, one.rule && ["failed", "inconclusive"].includes(one.outcome) ? text("compare.asked", { rule: one.rule }) : null].filter(Boolean).join("; ");
+    const asked = one.rule && ["failed", "inconclusive"].includes(one.outcome) && text("compare.asked", { rule: one.rule });
+    const reason = [!common && one.reason, asked].filter(Boolean).join("; ");
     return el("li", {},
       one.benchmark ? dcu.benchmarkLink(one.benchmark, { params: one.params, place }) : one.name,
       one.metric && el("span", { class: "metric" }, one.metric),
@@ -105,7 +109,8 @@ dcu.compareReport = (() => {
     if (!found) return null;
     if (found.error) return section("gates", el("p", { class: "note" }, text("compare.gates-not-asked", { reason: found.error })));
     return section("gates",
-      el("p", {}, dcu.verdict(found.outcome), " ", found.conclusion),
+      // The conclusion may begin with the outcome's own word.
+      el("p", {}, dcu.verdict(found.outcome), " ", found.conclusion.replace(`${found.outcome}: `, "")),
       el("ul", { class: "gates" }, Object.entries(found.gates).map((one) => gate(one, place))),
       // What the comparison itself says is not said twice.
       found.notes.filter((note) => !report.notes.includes(note)).map((note) => el("p", { class: "quiet" }, note)));
@@ -116,7 +121,8 @@ dcu.compareReport = (() => {
   function shift(report) {
     if (!format.known(report.shift)) return null;
     const ratio = format.ratio(report.shift);
-    return el("p", {}, ratio === format.ratio(1) ? text("compare.no-shift") : text("compare.shift", { ratio, change: format.change(report.shift) }));
+    const same = ratio === format.ratio(1);
+    return el("p", {}, same ? text("compare.no-shift") : text("compare.shift", { ratio, change: format.change(report.shift) }));
   }
 
   function guard(report) {
@@ -132,13 +138,16 @@ dcu.compareReport = (() => {
   /* Settings by name; what none has said of is left out. */
   function settings(report) {
     const told = Object.entries(report.settings).filter(([, value]) => value !== null && !(Array.isArray(value) && !value.length));
-    return el("dl", { class: "settings" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, Array.isArray(value) ? value.join(", ") : String(value)))));
+    const line = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
+    return el("dl", { class: "settings" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, line(value)))));
   }
 
   function below(report, command) {
     return [
-      report.notes.length ? section("notes", el("ul", {}, report.notes.map((note) => el("li", {}, note)))) : null,
-      section("rule", el("p", {}, report.rule), folding(text("compare.settings"), () => settings(report)), el("p", {}, text("compare.command")), dcu.copyable(command)),
+      report.notes.length > 0 && section("notes", el("ul", {}, report.notes.map((note) => el("li", {}, note)))),
+      section("rule",
+        el("p", {}, report.rule), folding(text("compare.settings"), () => settings(report)),
+        el("p", {}, text("compare.command")), dcu.copyable(command)),
     ].filter(Boolean);
   }
 

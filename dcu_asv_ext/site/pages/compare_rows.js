@@ -60,9 +60,13 @@ dcu.compareRows = (() => {
     const words = chosenWords(state);
     const { metric, benchmark } = state.query;
     const params = Object.entries(state.query).filter(([name]) => name.startsWith("p.")).map(([name, value]) => [name.slice(2), value]);
-    return rows.filter((row) =>
-      (!words.length || words.includes(row.verdict)) && (!metric || row.metric === metric) && (!benchmark || row.benchmark === benchmark) &&
-      params.every(([name, value]) => row.params[name] === value));
+    const tests = [
+      (row) => !words.length || words.includes(row.verdict),
+      (row) => !metric || row.metric === metric,
+      (row) => !benchmark || row.benchmark === benchmark,
+      (row) => params.every(([name, value]) => row.params[name] === value),
+    ];
+    return rows.filter((row) => tests.every((test) => test(row)));
   }
 
   // ---- cells
@@ -112,15 +116,16 @@ dcu.compareRows = (() => {
     return parts.filter(Boolean).map((one) => el("p", {}, one));
   }
 
-  function evidenceCell(row, found) {
+  /* To the evidence of both sides, as far as it is published. */
+  function evidenceLinks(row, found) {
     const link = (side) => {
-      const made = row[side] === null ? null : dcu.evidenceLink(row.benchmark, { place: found.pi, commit: found[side], params: row.params });
+      const made = dcu.evidenceLink(row.benchmark, { place: found.pi, commit: found[side], params: row.params });
       if (!made) return null;
       made.textContent = text(`compare.${side}`);
       made.setAttribute("aria-label", text(`compare.evidence-${side}`, { name: nameOf(row) }));
       return made;
     };
-    return el("span", { class: "links" }, link("before"), link("after"));
+    return ["before", "after"].filter((side) => row[side] !== null).map(link).filter(Boolean);
   }
 
   // ---- the table
@@ -131,24 +136,47 @@ dcu.compareRows = (() => {
   /* Columns that are exported and not shown. */
   const more = (names) => names.map((key) => ({ key, hidden: true, value: (row) => row[key] }));
 
+  const figures = (limits, margin) => [
+    { key: "before", title: text("compare.before"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
+    { key: "after", title: text("compare.after"), numeric: true, cell: (row) => format.value(row.after, row.unit) },
+    { key: "ratio", title: text("compare.ratio"), numeric: true, cell: changeCell },
+    {
+      key: "ci_low", title: text("compare.interval"), below: scale(limits),
+      cell: (row) => [
+        dcu.intervalMark({ ratio: row.ratio, low: row.ci_low, high: row.ci_high, limits, margin: 1 + margin, word: row.verdict }),
+        el("span", { class: "figures" }, intervalText(row)),
+      ],
+    },
+    ...more(["ci_high", "difference", "difference_low", "difference_high", "unit", "p_value"]),
+  ];
+
+  /* Columns in which no row has anything are exported alone. */
   function columns(found, report, limits) {
-    const margin = 1 + (report.settings.margin || 0);
+    const none = (has) => !report.rows.some(has);
     const order = Object.keys(report.counts); // of what matters
-    const mark = (row) => dcu.intervalMark({ ratio: row.ratio, low: row.ci_low, high: row.ci_high, limits, margin, word: row.verdict });
     return [
-      { key: "benchmark", title: text("compare.benchmark"), value: (row) => row.benchmark, text: (row) => `${nameOf(row)} ${metricName(row.metric)}`, cell: (row) => nameCell(row, found.pi) },
+      {
+        key: "benchmark", title: text("compare.benchmark"), value: (row) => row.benchmark,
+        text: (row) => `${nameOf(row)} ${metricName(row.metric)}`, cell: (row) => nameCell(row, found.pi),
+      },
       { key: "params", hidden: true, value: (row) => Object.values(row.params).join(",") },
       { key: "metric", hidden: true },
       { key: "verdict", title: text("compare.verdict"), cell: (row) => dcu.verdict(row.verdict), order: (row) => order.indexOf(row.verdict) },
-      { key: "before", title: text("compare.before"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
-      { key: "after", title: text("compare.after"), numeric: true, cell: (row) => format.value(row.after, row.unit) },
-      { key: "ratio", title: text("compare.ratio"), numeric: true, cell: changeCell },
-      { key: "ci_low", title: text("compare.interval"), below: scale(limits), cell: (row) => [mark(row), el("span", { class: "figures" }, intervalText(row))] },
-      ...more(["ci_high", "difference", "difference_low", "difference_high", "unit", "p_value"]),
-      { key: "rounds", title: text("compare.rounds"), value: (row) => (row.rounds[0] === row.rounds[1] ? row.rounds[0] : row.rounds.join(" / ")), numeric: true },
-      { key: "rounds_needed", title: text("compare.needed"), help: text("compare.needed-help"), numeric: true, value: (row) => (row.verdict === "inconclusive" ? row.rounds_needed : null), cell: (row) => needed(row) || format.NONE },
-      { key: "evidence", title: text("compare.evidence"), value: () => null, cell: (row) => evidenceCell(row, found) },
-      { key: "reason", title: text("compare.reason"), cell: reasonCell, text: (row) => `${row.reason} ${row.explanation || ""}` },
+      ...figures(limits, report.settings.margin || 0),
+      { key: "rounds", title: text("compare.rounds"), numeric: true, value: (row) => [...new Set(row.rounds)].join(" / ") },
+      {
+        key: "rounds_needed", title: text("compare.needed"), help: text("compare.needed-help"), numeric: true, hidden: none(needed),
+        value: (row) => (row.verdict === "inconclusive" ? row.rounds_needed : null), cell: (row) => needed(row) || format.NONE,
+      },
+      {
+        key: "evidence", title: text("compare.evidence"), hidden: none((row) => evidenceLinks(row, found).length),
+        value: (row) => evidenceLinks(row, found).map((one) => one.textContent).join(" "),
+        text: () => "", cell: (row) => el("span", { class: "links" }, evidenceLinks(row, found)),
+      },
+      {
+        key: "reason", title: text("compare.reason"), hidden: none((row) => reasonCell(row).length), cell: reasonCell,
+        text: (row) => `${row.reason} ${row.explanation || ""}`,
+      },
       ...more(["explanation"]),
     ];
   }
@@ -169,7 +197,8 @@ dcu.compareRows = (() => {
       verdicts(state, report), choices(state, report.rows),
       el("p", { class: "quiet" }, text("compare.axis", { margin: `${format.digits(100 * (report.settings.margin || 0), 3)} %` })),
       dcu.table({
-        columns: columns(found, report, limits), rows, caption: text("compare.caption"), hideCaption: true, filter: true, csv: name, state: "rows",
+        columns: columns(found, report, limits), rows, caption: text("compare.caption"), hideCaption: true,
+        filter: true, csv: name, state: "rows",
         empty: text(report.rows.length ? "table.no-match" : "compare.no-rows"),
       }))];
   };

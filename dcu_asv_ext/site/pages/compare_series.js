@@ -27,14 +27,16 @@ dcu.compareSeries = (() => {
   function interval(value, count, h, unit) {
     if (!format.known(h) || !format.known(value) || !count) return {};
     const half = h / Math.sqrt(count);
-    return unit === "share" ? { low: value - half, high: value + half } : { low: value * Math.exp(-half), high: value * Math.exp(half) };
+    if (unit === "share") return { low: value - half, high: value + half };
+    return { low: value * Math.exp(-half), high: value * Math.exp(half) };
   }
 
   /* Why two figures of one series are not of the same thing. */
   function remark(before, after) {
     if (!before || !after) return text("compare.one-side");
     if (before.reason || after.reason) {
-      return [before, after].map((one, place) => one.reason && `${text(place ? "compare.after" : "compare.before")}: ${one.reason}`).filter(Boolean).join("; ");
+      const sides = [["compare.before", before], ["compare.after", after]];
+      return sides.filter(([, one]) => one.reason).map(([name, one]) => `${text(name)}: ${one.reason}`).join("; ");
     }
     if (before.timeline.version !== after.timeline.version) return text("compare.other-version");
     if (before.timeline.protocol !== after.timeline.protocol) return text("compare.other-protocol");
@@ -75,7 +77,10 @@ dcu.compareSeries = (() => {
   const part = (row, name, what) => (row[name] && format.known(row[name][what]) ? row[name][what] : null);
 
   const side = (name) => [
-    { key: name, title: text(`compare.${name}`), numeric: true, value: (row) => level(row[name]), cell: (row) => figureCell(row[name], row.unit) },
+    {
+      key: name, title: text(`compare.${name}`), numeric: true,
+      value: (row) => level(row[name]), cell: (row) => figureCell(row[name], row.unit),
+    },
     { key: `${name}_low`, hidden: true, value: (row) => part(row, name, "low") },
     { key: `${name}_high`, hidden: true, value: (row) => part(row, name, "high") },
     { key: `${name}_rounds`, title: text("compare.rounds"), numeric: true, value: (row) => part(row, name, "rounds") },
@@ -137,8 +142,13 @@ dcu.compareSeries = (() => {
     const files = functions.reduce((sum, fn) => sum + partsOf(fn, pi).length, 0);
     const options = [["", text("compare.choose")], ...functions.map((fn) => [fn.slug, fn.name])];
     return el("div", { class: "choices" },
-      dcu.choice({ label: text("compare.benchmark"), name: "function", options, value: state.query.function || "", chosen: (slug) => dcu.router.change({ function: slug, all: null }) }),
-      el("button", { type: "button", name: "all", disabled: state.query.all === "1", onclick: () => dcu.router.change({ function: null, all: "1" }) }, text("compare.show-all", { count: files })));
+      dcu.choice({
+        label: text("compare.benchmark"), name: "function", options, value: state.query.function || "",
+        chosen: (slug) => dcu.router.change({ function: slug, all: null }),
+      }),
+      el("button", {
+        type: "button", name: "all", disabled: state.query.all === "1", onclick: () => dcu.router.change({ function: null, all: "1" }),
+      }, text("compare.show-all", { count: files })));
   }
 
   return function section(state, found) {
@@ -148,6 +158,7 @@ dcu.compareSeries = (() => {
     const box = el("div", {});
     if (wanted.length) filling(box, wanted, found);
     else if (state.query.function) box.append(el("p", { class: "note" }, text("compare.no-function", { name: state.query.function })));
-    return el("section", { "aria-labelledby": "compare-series" }, el("h2", { id: "compare-series" }, text("compare.series")), chooser(state, functions, found.pi), box);
+    return el("section", { "aria-labelledby": "compare-series" },
+      el("h2", { id: "compare-series" }, text("compare.series")), chooser(state, functions, found.pi), box);
   };
 })();

@@ -23,8 +23,14 @@
     const places = [...new Set(dcu.index.matrices.map((one) => one[0]))].sort((a, b) => a - b);
     const go = (name) => (value) => dcu.router.change({ [name]: value }, true);
     return el("div", { class: "choices" },
-      dcu.choice({ label: text("place"), name: "place", value: dcu.index.places[pi].key, chosen: go("place"), options: places.map((one) => [dcu.index.places[one].key, dcu.placeName(one)]) }),
-      dcu.choice({ label: text("matrix.commit"), name: "commit", value: sides.short(ci), chosen: go("commit"), options: commits.map((one) => [sides.short(one), sides.called(one)]) }));
+      dcu.choice({
+        label: text("place"), name: "place", value: dcu.index.places[pi].key, chosen: go("place"),
+        options: places.map((one) => [dcu.index.places[one].key, dcu.placeName(one)]),
+      }),
+      dcu.choice({
+        label: text("matrix.commit"), name: "commit", value: sides.short(ci), chosen: go("commit"),
+        options: commits.map((one) => [sides.short(one), sides.called(one)]),
+      }));
   }
 
   // ---- which variables differ
@@ -33,8 +39,10 @@
     const whole = (data.experiments || []).filter((one) => !one.part);
     const told = new Map();
     for (const one of whole) told.set(one.sentence, [...(told.get(one.sentence) || []), one]);
-        const item = ([sentence, found]) => el("li", { class: found[0].single ? null : "note" }, el("span", {}, sentence),
-      el("details", {}, el("summary", {}, text("matrix.benchmarks", { count: found.length })), el("ul", {}, found.map((one) => el("li", {}, dcu.benchmarkName(one.benchmark, one.params))))));
+    const names = (found) => el("ul", {}, found.map((one) => el("li", {}, dcu.benchmarkName(one.benchmark, one.params))));
+    const item = ([sentence, found]) => el("li", { class: found[0].single ? null : "note" },
+      el("span", {}, sentence),
+      el("details", {}, el("summary", {}, text("matrix.benchmarks", { count: found.length })), names(found)));
     return el("section", { "aria-labelledby": "matrix-differs" }, el("h2", { id: "matrix-differs" }, text("matrix.differs")),
       told.size ? el("ul", { class: "experiments" }, [...told].map(item)) : el("p", {}, text("matrix.one-variant")));
   }
@@ -58,8 +66,10 @@
       return el("label", { class: "check" }, input, several ? `${column.group}: ${column.title}` : column.title);
     };
     const metrics = ["clocks", "memory", "correctness", "profile", "other"];
-    const set = (group) => el("fieldset", {}, el("legend", {}, text(`matrix.group.${group.name}`)), group.columns.map((one) => box(one, metrics.includes(group.name))));
-    return el("details", { class: "columns" }, el("summary", {}, text("matrix.choose")), el("div", {}, groups.filter((one) => one.columns.length).map(set)),
+    const set = ({ name, columns: own }) =>
+      el("fieldset", {}, el("legend", {}, text(`matrix.group.${name}`)), own.map((one) => box(one, metrics.includes(name))));
+    return el("details", { class: "columns" },
+      el("summary", {}, text("matrix.choose")), el("div", {}, groups.filter((one) => one.columns.length).map(set)),
       el("button", { type: "button", name: "usual columns", onclick: () => dcu.router.change({ columns: null }) }, text("matrix.usual")));
   }
 
@@ -68,7 +78,8 @@
   /* What of the experiments holds among some of the rows, by their places there. */
   function experimentsOf(data, rows) {
     const place = new Map(rows.map((row, at) => [data.rows.indexOf(row), at]));
-    return (data.experiments || []).filter((one) => one.rows.every((at) => place.has(at))).map((one) => ({ ...one, rows: one.rows.map((at) => place.get(at)) }));
+    const within = (data.experiments || []).filter((one) => one.rows.every((at) => place.has(at)));
+    return within.map((one) => ({ ...one, rows: one.rows.map((at) => place.get(at)) }));
   }
 
   function writers(data) {

@@ -17,6 +17,7 @@ dcu.matrixColumns = (() => {
     "max_error", "value", "value_ci", "status", "evidence",
   ];
   const IN_BYTES = ["input_bytes", "package_size"];
+  const NUMERIC = ["rounds", "input_sets"];
   const LONG = 60; // letters from which on a cell is folded
 
   const spaced = (name) => name.replace(/_/g, " ");
@@ -43,8 +44,8 @@ dcu.matrixColumns = (() => {
     const made = el("details", {}, el("summary", {}, text("matrix.entries", { count: Object.keys(value).length })));
     made.addEventListener("toggle", () => {
       if (!made.open || made.children.length > 1) return;
-      const entries = Object.entries(value).map(([name, one]) => (Array.isArray(value) ? el("li", {}, line(one)) : el("li", {}, el("b", {}, name), ` ${line(one)}`)));
-      made.append(el("ul", {}, entries));
+      const named = ([name, one]) => el("li", {}, Array.isArray(value) ? null : el("b", {}, `${name} `), line(one));
+      made.append(el("ul", {}, Object.entries(value).map(named)));
     });
     return made;
   }
@@ -65,9 +66,13 @@ dcu.matrixColumns = (() => {
 
   function plain(name, place) {
     const bytes = IN_BYTES.includes(name);
-    const cell = CELLS[name] || (name === "evidence" ? (row) => evidenceCell(row, place) : bytes ? (row) => format.bytes(row[name]) : (row) => folded(row[name]));
-    const number = (row) => (typeof row[name] === "number" ? row[name] : line(row[name]));
-    return { key: name, title: dcu.texts[`matrix.column.${name}`] || spaced(name), value: number, cell, numeric: bytes || name === "rounds" || name === "input_sets", has: (row) => !absent(row[name]) };
+    const usual = bytes ? (row) => format.bytes(row[name]) : (row) => folded(row[name]);
+    return {
+      key: name, title: dcu.texts[`matrix.column.${name}`] || spaced(name), numeric: bytes || NUMERIC.includes(name),
+      value: (row) => (typeof row[name] === "number" ? row[name] : line(row[name])),
+      cell: name === "evidence" ? (row) => evidenceCell(row, place) : CELLS[name] || usual,
+      has: (row) => !absent(row[name]),
+    };
   }
 
   const unitOf = (name, row) => (dcu.index.metrics[name] || {}).unit || (name === "value" ? row.unit : "") || "";
@@ -76,7 +81,8 @@ dcu.matrixColumns = (() => {
   function figure(name) {
     const at = (row, part) => row[`${name}_${part}`];
     const shown = (row, part) => format.value(at(row, part), unitOf(name, row));
-    const pair = (row, low, high) => (format.known(at(row, low)) && format.known(at(row, high)) ? `${shown(row, low)} – ${shown(row, high)}` : format.NONE);
+    const pair = (row, low, high) =>
+      (format.known(at(row, low)) && format.known(at(row, high)) ? `${shown(row, low)} – ${shown(row, high)}` : format.NONE);
     const group = spaced(name);
     return [
       { key: name, title: text("matrix.median"), value: (row) => at(row, "median"), cell: (row) => shown(row, "median") },
@@ -95,7 +101,10 @@ dcu.matrixColumns = (() => {
 
   /* What lies at the steady call beside the peaks: bytes. */
   function level(name) {
-    return { key: name, title: spaced(name), group: text("matrix.group.memory"), numeric: true, value: (row) => row[name], cell: (row) => format.bytes(row[name]), has: (row) => format.known(row[name]) };
+    return {
+      key: name, title: spaced(name), group: text("matrix.group.memory"), numeric: true,
+      value: (row) => row[name], cell: (row) => format.bytes(row[name]), has: (row) => format.known(row[name]),
+    };
   }
 
   /* [{name, columns}] of all that rows have, a group each; columns are as dcu.table takes them, with `has(row)`. */
