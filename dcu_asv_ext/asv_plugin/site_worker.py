@@ -21,6 +21,8 @@ from typing import Any, NoReturn
 _DONE = b"."
 #: Of the parent's own part, what the worker may take beyond what it must where there is one processor for both.
 _SHARE = 0.2
+#: Steps by which it then gives way to others.
+_LOW = 10
 
 #: Makes something, asking now and then whether it may go on with what is optional; its notes.
 Task = Callable[[Callable[[], bool]], list[str]]
@@ -118,9 +120,14 @@ class _Control:
     """The parent's end of the pipe, as the worker sees it."""
 
     def __init__(self, end: int, deadline: float | None) -> None:
-        self._end, self._deadline, self._done = end, deadline, False
+        self._end, self._deadline = end, deadline
+        self._asked = self._done = False
 
     def may_go_on(self) -> bool:
+        if not self._asked:
+            # From here on it does what nobody waits for.
+            self._asked = True
+            os.nice(_LOW)
         if not self._done and select.select([self._end], [], [], 0)[0]:
             if os.read(self._end, 1) != _DONE:
                 os._exit(1)  # the parent is gone

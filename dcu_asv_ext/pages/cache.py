@@ -6,6 +6,7 @@ changes: so a value is never out of date, and the folder may be deleted at any t
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable
@@ -46,6 +47,20 @@ def digest(kind: str, form: int, *parts: str | bytes) -> bytes:
         made.update(len(data).to_bytes(8, "little"))
         made.update(data)
     return made.digest()
+
+
+@functools.cache
+def code_of(*names: str) -> bytes:
+    """Digest of the source of some of this project's packages and modules: of values that any change of it may
+    change."""
+    root = Path(__file__).parent.parent
+    files = [
+        file
+        for name in names
+        for file in ((root / name).rglob("*") if (root / name).is_dir() else [root / name])
+    ]
+    told = sorted(file for file in files if file.suffix in (".py", ".js", ".css"))
+    return digest("code", 1, *(part for file in told for part in (file.name, file.read_bytes())))
 
 
 class Cache:

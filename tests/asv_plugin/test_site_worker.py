@@ -64,6 +64,18 @@ def test_it_may_go_on_until_the_parent_is_done(tmp_path: Path) -> None:
     assert worker.finish() == ["[True, False, False]"]
 
 
+def test_it_gives_way_once_it_does_what_is_optional(processors: int) -> None:
+    def task(may_go_on: GoOn) -> list[str]:
+        before = os.nice(0)
+        for _ in range(3):
+            may_go_on()
+        return [str(before), str(os.nice(0))]
+
+    with at_work(task) as worker:
+        before, after = map(int, worker.finish())
+    assert before == os.nice(0) and after == min(before + 10, 19)
+
+
 def test_with_one_processor_it_begins_afterwards_and_has_a_share_of_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
