@@ -29,6 +29,7 @@ from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultS
 from .sessions import moment
 
 if TYPE_CHECKING:
+    from ..stats.rounds import Run
     from ..stats.suite import SuiteComparison
 
 MISSING, FIXED = "missing", "fixed"
@@ -270,7 +271,10 @@ def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: A
         return None
     from ..stats import compare_suite
 
-    earlier = {id(row.sets[0]): _earlier(history, *row.sets) for row in rows}
+    earlier: dict[int, list[ResultSet]] = {}
+    for row in rows:
+        if id(row.sets[0]) not in earlier:
+            earlier[id(row.sets[0])] = _earlier(history, *row.sets)
     found: SuiteComparison = compare_suite(
         [_samples(row) for row in rows],
         history=[_history(earlier[id(row.sets[0])], row) for row in rows],
@@ -320,19 +324,20 @@ def _earlier(history: Sequence[ResultSet], before: ResultSet, after: ResultSet) 
     return [one for one in same if one.commit not in (before.commit, after.commit) and not one.dirty]
 
 
-def _history(earlier: Sequence[ResultSet], row: _Row) -> list[list[tuple[float, ...]]] | None:
-    side = row.row.before
+def _history(earlier: Sequence[ResultSet], row: _Row) -> list[Run] | None:
+    side, key = row.row.before, row.row.key
     assert side is not None
-    found: list[list[tuple[float, ...]]] = []
+    wanted = side.version, side.protocol
+    found: list[Run] = []
     for one in reversed(earlier):
-        past = one.sides.get(row.row.key)
+        past = one.sides.get(key)
         if past is None or past.state != OK or past.conflict or not past.rounds:
             continue
-        if (past.version, past.protocol) != (side.version, side.protocol):
+        if (past.version, past.protocol) != wanted:
             continue
-        if not agree(past.identity, side.identity):
+        if past.identity is not side.identity and not agree(past.identity, side.identity):
             continue
-        found.append([each.samples for each in past.rounds])
+        found.append(past.run)
         if len(found) == HISTORY:
             break
     return found[::-1] or None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..stats.verdicts import NOT_COMPARABLE, Comparison
 
 if TYPE_CHECKING:
+    from ..stats.rounds import Run
     from .clock import ClockChange
     from .identity import Identity
 
@@ -101,6 +103,13 @@ class Side:
     facts: Mapping[str, str] = field(default_factory=dict)
     conflict: str = ""
     identity: Identity | None = None
+
+    @cached_property
+    def run(self) -> Run:
+        """Its rounds as an earlier run, for comparisons that have it in their history."""
+        from ..stats.rounds import Run
+
+        return Run(one.samples for one in self.rounds)
 
 
 @dataclass

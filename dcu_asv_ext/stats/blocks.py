@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import decision, variance
 from .reducing import Options, Sides, refused
-from .rounds import BadRounds, Earlier, earlier_runs
+from .rounds import BadRounds, Earlier, earlier_runs, look_ahead
 from .verdicts import Comparison
 
 
@@ -29,6 +29,7 @@ class Block:
 def make_blocks(sides: dict[int, Sides], options: Options, rows: list[Comparison | None]) -> list[Block]:
     """A history that cannot be read refuses its pair in `rows`."""
     earlier: dict[int, Earlier] = {}
+    look_ahead((options.history[i], side.samples) for i, side in sides.items())
     for i, side in sides.items():
         try:
             earlier[i] = earlier_runs(options.history[i], side.samples)

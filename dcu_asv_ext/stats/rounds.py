@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,19 @@ class Earlier:
         return len(self.variances)
 
 
+class Run(tuple[Sequence[float], ...]):
+    """The rounds of an earlier run, which keeps what comparisons made of it: the next one with the same history need
+    not do it again."""
+
+    def __init__(self, rounds: Iterable[Sequence[float]]) -> None:
+        #: Samples of a comparison's round -> variance, degrees of freedom and level; None where it tells nothing.
+        self.told: dict[int, _Told | None] = {}
+
+
+#: As `Earlier` has it, of one run.
+_Told = tuple[float, float, float]
+
+
 def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
     """What the history tells. Runs with fewer than two usable rounds tell nothing of variance and are left out.
 
@@ -138,20 +151,51 @@ def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
     median of more samples varies less. Raises BadRounds for what is no history.
     """
     given = _runs(runs)
-    block = _uniform(given)
-    if block is not None:
-        logs = np.log(np.median(block[:, :, _spread_evenly(block.shape[2], samples)], axis=2))
-        df = np.full(len(block), block.shape[1] - 1.0)
-        return Earlier(logs.var(axis=1, ddof=1), df, logs.mean(axis=1))
-    variances, dfs, middles = [], [], []
-    for run in given:
-        positive = [level for one in run if (level := _level(one, samples)) is not None and level > 0]
-        if len(positive) >= 2:
-            logs = np.log(positive)
-            variances.append(float(logs.var(ddof=1)))
-            dfs.append(len(logs) - 1)
-            middles.append(float(logs.mean()))
-    return Earlier(np.array(variances), np.array(dfs, dtype=np.float64), np.array(middles))
+    if not all(isinstance(run, Run) for run in given):
+        block = _uniform(given)
+        if block is not None:
+            return Earlier(*_of_block(block, samples))
+    found = [told for run in given if (told := _told(run, samples)) is not None]
+    variances, df, middles = zip(*found, strict=True) if found else ((), (), ())
+    return Earlier(np.array(variances), np.array(df, dtype=np.float64), np.array(middles))
+
+
+def look_ahead(many: Iterable[tuple[Sequence[Rounds], int]]) -> None:
+    """Work out together what `earlier_runs` is going to ask of many benchmarks' runs, (runs, samples) each."""
+    wanted: dict[tuple[int, int, int], list[Run]] = {}
+    for runs, samples in many:
+        for run in runs:
+            if isinstance(run, Run) and samples not in run.told and len(run) >= 2:
+                lengths = {len(one) for one in run}
+                if len(lengths) == 1:
+                    wanted.setdefault((len(run), lengths.pop(), samples), []).append(run)
+    for (_, _, samples), alike in wanted.items():
+        block = _uniform(alike)
+        if block is not None:
+            for run, *told in zip(alike, *_of_block(block, samples), strict=True):
+                run.told[samples] = told[0], told[1], told[2]
+
+
+def _told(run: Rounds, samples: int) -> _Told | None:
+    if not isinstance(run, Run):
+        return _of_run(run, samples)
+    if samples not in run.told:
+        run.told[samples] = _of_run(run, samples)
+    return run.told[samples]
+
+
+def _of_run(run: Rounds, samples: int) -> _Told | None:
+    positive = [level for one in run if (level := _level(one, samples)) is not None and level > 0]
+    if len(positive) < 2:
+        return None
+    logs = np.log(positive)
+    return float(logs.var(ddof=1)), len(logs) - 1.0, float(logs.mean())
+
+
+def _of_block(block: Floats, samples: int) -> tuple[Floats, Floats, Floats]:
+    """Of runs of one shape, (runs, rounds, samples)."""
+    logs = np.log(np.median(block[:, :, _spread_evenly(block.shape[2], samples)], axis=2))
+    return logs.var(axis=1, ddof=1), np.full(len(block), block.shape[1] - 1.0), logs.mean(axis=1)
 
 
 def history_spread(runs: Sequence[Rounds]) -> float:

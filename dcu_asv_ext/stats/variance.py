@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .rounds import Earlier, Floats, robust_sd
+from .rounds import MAD_TO_SD, Earlier, Floats, robust_sd
 
 #: Between-round standard deviation of a benchmark of which nothing is known: over the benchmarks of public same-build
 #: data it is 0.6 to 1 % (geometric mean). Its degrees of freedom are few, since a busy machine has ten times as much:
@@ -186,13 +186,16 @@ def session_variances(levels: Sequence[Floats], within: Sequence[Floats]) -> tup
     """
     found, df = np.full(len(levels), SESSION_SD**2), np.full(len(levels), SESSION_DF)
     told = np.zeros(len(levels), dtype=bool)
-    for place, (own, explained) in enumerate(zip(levels, within, strict=True)):
-        steps = np.diff(own)
-        if len(steps) >= FEWEST_SESSIONS:
-            total = robust_sd(steps, 0.0) ** 2 / 2
-            found[place] = max(total - float(np.median(explained)), SESSION_FLOOR)
-            # Neighbouring steps share a level.
-            df[place], told[place] = MAD_EFFICIENCY * len(steps) * 2 / 3, True
+    for length in {len(own) for own in levels}:
+        if length <= FEWEST_SESSIONS:
+            continue
+        alike = np.array([place for place, own in enumerate(levels) if len(own) == length])
+        steps = np.diff(np.array([levels[place] for place in alike]), axis=1)
+        explained = np.median(np.array([within[place] for place in alike]), axis=1)
+        total = (MAD_TO_SD * np.median(np.abs(steps), axis=1)) ** 2 / 2
+        found[alike] = np.maximum(total - explained, SESSION_FLOOR)
+        # Neighbouring steps share a level.
+        df[alike], told[alike] = MAD_EFFICIENCY * (length - 1) * 2 / 3, True
     if told.sum() >= FEWEST_OF_SUITE:
         lent, typical = _likeliest(found[told], df[told])
         found[told] = (lent * typical + df[told] * found[told]) / (lent + df[told])
@@ -236,27 +239,47 @@ def _fit(variances: Floats, df: Floats, grid: Floats) -> tuple[Floats, Floats]:
     present = df > 0
     safe_df = np.where(present, df, 1.0)
     # A run whose rounds agree to the last digit of a coarse clock must not decide the fit.
-    typical = np.array([np.median(v[p]) if p.any() else 0.0 for v, p in zip(variances, present, strict=True)])
-    safe = np.maximum(np.where(present, variances, 1.0), np.maximum(1e-4 * typical, FLOOR)[:, None])
-    logs = np.log(safe)[:, None, :]
-    weight = present[:, None, :]
-    own = safe_df[:, None, :]
+    least = np.maximum(1e-4 * _medians(variances, present), FLOOR)
+    logs = np.log(np.maximum(np.where(present, variances, 1.0), least[:, None]))
+    counts = np.maximum(present.sum(axis=1), 1)
+    scale = np.repeat((np.where(present, logs, 0.0).sum(axis=1) / counts)[:, None], len(grid), axis=1)
     known = grid[None, :, None]
-    center = (np.where(present, np.log(safe), 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1))[:, None]
-    scale = np.repeat(center, len(grid), axis=1)
+    own, logs = safe_df[:, None, :], logs[:, None, :]
+    weight = present[:, None, :]
+    half = (own + known) / 2
+    apart = np.log(known / own) - logs
+    weighted, constant = weight * half, (weight * own / 2).sum(axis=2)
     for _ in range(40):
-        share = 1.0 / (1.0 + known / own * np.exp(scale[:, :, None] - logs))
-        gradient = (weight * ((own + known) / 2 * share - own / 2)).sum(axis=2)
-        curvature = (weight * (own + known) / 2 * share * (1 - share)).sum(axis=2)
-        step = np.clip(gradient / np.maximum(curvature, 1e-12), -1.0, 1.0)
+        share = 1.0 / (1.0 + np.exp(scale[:, :, None] + apart))
+        parts = weighted * share
+        curvature = (parts * (1 - share)).sum(axis=2)
+        step = np.clip((parts.sum(axis=2) - constant) / np.maximum(curvature, 1e-12), -1.0, 1.0)
         scale = scale + step
         if np.abs(step).max(initial=0.0) < 1e-6:
             break
     s = scale[:, :, None]
     terms = (
-        gammaln((own + known) / 2)
+        _log_gammas(safe_df, grid)
         - gammaln(known / 2)
         + known / 2 * (np.log(known) + s)
-        - (own + known) / 2 * np.log(known * np.exp(s) + own * np.exp(logs))
+        - half * np.log(known * np.exp(s) + own * np.exp(logs))
     )
     return scale, np.asarray((weight * terms).sum(axis=2))
+
+
+def _medians(values: Floats, present: NDArray[np.bool_]) -> Floats:
+    """Of each row's present values (N, runs) -> (N,), 0 where there is none."""
+    count, rows = present.sum(axis=1), np.arange(len(values))
+    ordered = np.sort(np.where(present, values, np.inf), axis=1)
+    low = ordered[rows, np.maximum(count - 1, 0) // 2]
+    high = ordered[rows, np.minimum(count // 2, values.shape[1] - 1)]
+    return np.where(count > 0, (low + high) / 2, 0.0)
+
+
+def _log_gammas(df: Floats, grid: Floats) -> Floats:
+    """log gamma((df + d0) / 2), (N, G, runs): runs have few different degrees of freedom."""
+    from scipy.special import gammaln
+
+    different, place = np.unique(df, return_inverse=True)
+    table = gammaln((different[None, :] + grid[:, None]) / 2)
+    return np.asarray(table[:, place.reshape(df.shape)].transpose(1, 0, 2))
