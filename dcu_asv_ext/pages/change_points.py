@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import json
 from array import array
-from pathlib import Path
 
-from .. import stats
 from ..comparing.history import Change, Timeline, change_of, changes_of, history_of
 from ..stats import ChangePoint
 from ..stats.changes import History
-from .cache import Cache, digest
+from .cache import Cache, code_of, digest
 
 #: To be raised where what is kept changes. What the rule is, its source tells.
 FORM = 1
@@ -90,10 +87,6 @@ def _keys(line: Timeline) -> list[bytes]:
     return found[::-1]
 
 
-@functools.cache
 def _rule() -> bytes:
     """Digest of all that finds change points."""
-    made = hashlib.blake2b(digest_size=16)
-    for path in sorted(Path(stats.__file__).parent.glob("*.py")):
-        made.update(path.read_bytes())
-    return made.digest()
+    return code_of("stats")
