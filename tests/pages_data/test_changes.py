@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,8 +18,9 @@ from dcu_asv_ext.comparing.history_report import history_report
 from dcu_asv_ext.comparing.model import Key, ResultSet
 from dcu_asv_ext.pages import change_points, series
 from dcu_asv_ext.pages.cache import Cache
+from dcu_asv_ext.pages.change_points import ChangePoints
 from dcu_asv_ext.pages.model import Work
-from tests.comparing.histories import branch
+from tests.comparing.histories import branch, timeline
 
 from .histories import result, set_up, side, work
 from .works import data
@@ -160,3 +162,16 @@ def test_another_rule_finds_them_anew(
     monkeypatch.setattr(change_points, "_rule", lambda: b"another")
     made(tmp_path / "two", cache)
     assert len(searched) == 2 * before
+
+
+@pytest.mark.parametrize("other", [{"better": "higher"}, {"unit": "share"}])
+def test_equal_values_of_another_kind_have_changes_of_their_own(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
+    values = np.repeat([0.2, 0.4], 10) * np.exp(0.001 * np.random.default_rng(6).normal(size=20))
+    line = timeline(values.tolist())
+    twin = dataclasses.replace(line, series=dataclasses.replace(line.series, **other))  # type: ignore[arg-type]
+    points = ChangePoints(Cache(tmp_path))
+    for one in (line, twin):
+        told = [repr(change.point) for change in points.changes_of(one)]
+        assert told == [repr(change.point) for change in history.changes_of(one)] and len(told) == 1
