@@ -71,7 +71,7 @@
     return {
       label: text("benchmark.plot", { metrics: one.metrics.map(lines.labelOf).join("; "), x: text(axis.dates ? "benchmark.by-date" : "benchmark.by-commit") }),
       height: one.height,
-      x: { kind: axis.dates ? "date" : "number", title: text("benchmark.commit"), text: axis.text, tick: axis.tick, lines: 2, extent: extent || undefined, range: axis.range(choice.from, choice.to) },
+      x: { kind: axis.dates ? "date" : "number", title: text("benchmark.commit"), text: axis.text, tick: axis.tick, lines: axis.dates ? 1 : 2, extent: extent || undefined, range: axis.range(choice.from, choice.to) },
       y: { scale: choice.log ? "log" : "linear", unit },
       series: dressed.series,
       bad: one.series.flatMap((each, number) => each.bad.map((bad) => ({ ...bad, series: number }))),
@@ -127,7 +127,7 @@
         { key: "reason", title: text("benchmark.reason") },
         { key: "count", title: text("benchmark.count"), numeric: true, value: (row) => row.xs.length },
         column("first", "min"), column("last", "max"),
-      ],
+      ].filter((one) => one.key !== "params" || choice.fn.params.length),
     }));
   }
 

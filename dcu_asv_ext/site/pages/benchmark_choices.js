@@ -30,6 +30,16 @@ dcu.benchmark.choices = (() => {
     });
   }
 
+  /* As the parameters' values are declared; the data have them by the alphabet. */
+  function inOrder(fn, combos) {
+    const ranks = fn.params.map((param) => new Map(param.values.map((value, rank) => [value, rank])));
+    const rank = (combo, at) => (ranks[at].has(combo[at]) ? ranks[at].get(combo[at]) : ranks[at].size);
+    return [...combos].sort((a, b) => {
+      const at = a.findIndex((value, i) => value !== b[i]);
+      return at < 0 ? 0 : rank(a, at) - rank(b, at);
+    });
+  }
+
   /* The combinations that are drawn, of those measured at the place: all that fit, and without any choice no more than
      can be read in a plot of several metrics. */
   function combosOf(fn, measured, chosen) {
@@ -45,6 +55,12 @@ dcu.benchmark.choices = (() => {
   }
 
   const placesOf = (fn) => Object.keys(fn.places).map(Number).sort((a, b) => a - b);
+
+  /* The one with most results; null of none. */
+  function usualPlace(places) {
+    const count = (pi) => (dcu.index.places[pi].commits || []).length;
+    return places.length ? places.reduce((best, pi) => (count(pi) > count(best) ? pi : best)) : null;
+  }
 
   /* Whether commits of this site lie outside all of its branches, or it has none. */
   function strays() {
@@ -64,7 +80,7 @@ dcu.benchmark.choices = (() => {
       notes.push(dcu.text("benchmark.no-place", { place: query.place }));
       pi = null;
     }
-    if (pi === null) pi = places.length ? places[0] : null;
+    if (pi === null) pi = usualPlace(places);
     let branch = query.branch === EVERY ? null : dcu.find.branch(query.branch);
     if (query.branch && query.branch !== EVERY && !branch) {
       notes.push(dcu.text("benchmark.no-branch", { branch: query.branch }));
@@ -75,7 +91,7 @@ dcu.benchmark.choices = (() => {
       const asked = query[paramKey(fn, at)];
       if (asked !== undefined && !chosen[at]) notes.push(dcu.text("benchmark.no-value", { value: asked, param: param.name || at }));
     });
-    const measured = pi === null ? [] : fn.places[pi].combos;
+    const measured = pi === null ? [] : inOrder(fn, fn.places[pi].combos);
     const combos = combosOf(fn, measured, chosen);
     if (!combos.length && measured.length) notes.push(dcu.text("benchmark.no-combination"));
     if (combos.length > MOST) notes.push(dcu.text("benchmark.many", { shown: MOST, all: combos.length }));

@@ -115,8 +115,10 @@ dcu.benchmark.series = (() => {
     }));
   }
 
-  /* Their names: each look once where metrics and combinations both vary, metrics by colour alone. */
+  /* Their names; where metrics and combinations both vary, metrics by colour and combinations by shape. A plot of one
+     line has its name above it. */
   function legend(fn, metrics, combos) {
+    if (metrics.length === 1 && combos.length === 1) return false;
     if (metrics.length === 1 || combos.length === 1) return looks(fn, metrics, combos);
     const byMetric = metrics.map((metric, m) => ({ label: metric, colour: m, shape: 0, dash: 0, points: false }));
     return [...byMetric, ...combos.map((combo, c) => ({ label: comboLabel(fn, combos, combo), colour: null, shape: c, dash: c }))];

@@ -41,7 +41,7 @@
    Mouse: drag zooms, a double click shows all, shift and drag pans, the wheel zooms once the plot was clicked.
    Keys: left and right from point to point, up and down between series, Home, End, Enter opens, + - 0 zoom,
    Page Up and Down pan. A plot tells on its element when it was drawn, first and last, by performance.now(): data-first,
-   data-drawn. */
+   data-drawn; and how many points it has: data-points. */
 dcu.plot = (() => {
   const { model: models, scales, paint, cursor: cursors, words } = dcu.plotting;
   const HEIGHT = 260;
@@ -92,10 +92,10 @@ dcu.plot = (() => {
       {
         ...common,
         size: AXIS,
-        splits: (u, _, low, high) => scales.ticks(low, high, count(u, 38, plot.height()), log, y.unit),
+        splits: (u, _, low, high) => (plot.valued() ? scales.ticks(low, high, count(u, 38, plot.height()), log, y.unit) : []),
         values: (u, found) => {
           const [size, name] = scales.unit(y.unit, [u.scales.y.min, u.scales.y.max]);
-          plot.unit.textContent = name;
+          plot.unit.textContent = found.length ? name : "";
           return scales.texts(found, size, log && u.scales.y.max / u.scales.y.min >= 20);
         },
       },
@@ -109,7 +109,7 @@ dcu.plot = (() => {
     return new uPlot({
       width,
       height: plot.height(),
-      padding: [plot.model.marks.length ? paint.STRIP + 2 : 8, 12, 0, 0],
+      padding: [plot.model.marks.length ? paint.STRIP + 2 : 8, 28, 0, 0],
       legend: { show: false },
       cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
       scales: {
@@ -138,7 +138,9 @@ dcu.plot = (() => {
     const plot = { hidden: new Set(), seen: null, u: null };
     plot.height = () => plot.options.height || HEIGHT;
     plot.range = () => plot.seen || plot.model.extent;
-    plot.rangeY = () => scales.range(models.seen(plot.model, plot.hidden, ...plot.range()), plot.model.log);
+    const seen = () => models.seen(plot.model, plot.hidden, ...plot.range());
+    plot.valued = () => seen() !== null;
+    plot.rangeY = () => scales.range(seen(), plot.model.log);
     plot.frame = () => paint.frame(plot.u, plot.model);
     plot.unit = dcu.el("span", { class: "plot-unit", "aria-hidden": "true" });
     plot.reset = dcu.el("button", { type: "button", class: "plot-reset", hidden: true, onclick: () => plot.zoom(null, true) }, dcu.text("plot.reset"));
@@ -203,6 +205,7 @@ dcu.plot = (() => {
       plot.host.setAttribute("aria-label", now.label);
       plot.host.setAttribute("aria-description", dcu.text("plot.keys"));
       const some = plot.model.count > 0;
+      plot.element.dataset.points = String(plot.model.count);
       plot.host.hidden = !some;
       plot.host.style.minHeight = `${plot.height()}px`; // so that nothing moves when it is drawn
       plot.element.replaceChildren(...[

@@ -8,6 +8,8 @@ dcu.plotting.scales = (() => {
   };
   const ROOM = 0.08; // of a range, at either end
   const DAY = 86400000;
+  const MOST_PLACES = 12; // behind the point
+  const ROOMY = 7; // letters that an axis has room for
 
   /* [size, name] of the unit in which a range is told. */
   function unit(name, [low, high]) {
@@ -52,25 +54,27 @@ dcu.plotting.scales = (() => {
       if (name === "bytes") return evenly(low, high, step(high - low, count, true));
       return evenly(low / size, high / size, step((high - low) / size, count, false)).map((one) => one * size);
     }
-    const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-    const every = Math.max(1, Math.ceil((last - first) / count));
-    const within = last - first <= 2 && every === 1 ? [1, 2, 5] : [1];
+    const decades = Math.log10(high / low);
+    const every = Math.max(1, Math.ceil(decades / count));
+    const within = 3 * decades <= count + 1 ? [1, 2, 5] : [1];
     const found = [];
-    for (let power = first; power <= last; power += every) found.push(...within.map((one) => one * 10 ** power));
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += every) found.push(...within.map((one) => one * 10 ** power));
     return found.filter((one) => one >= low && one <= high);
   }
 
-  /* Texts of ticks, without the unit: with as many places as tell them apart. */
+  /* Texts of ticks, without the unit: with as many digits as tell them apart. */
   function texts(found, size, log) {
     const told = found.map((one) => one / size);
-    if (log) return told.map((one) => dcu.format.digits(one));
+    if (log) return told.map((one) => (one >= 1e-3 && one < 1e6 ? dcu.format.digits(one) : Number(one.toPrecision(2)).toExponential()));
     const by = told.length > 1 ? Math.abs(told[1] - told[0]) : Math.abs(told[0]) || 1;
-    const most = Math.max(...told.map(Math.abs));
-    if (most >= 1e7 || (most > 0 && most < 1e-4)) return told.map((one) => (one === 0 ? "0" : one.toExponential(2)));
-    let places = Math.min(Math.max(0, -Math.floor(Math.log10(by) + 1e-9)), 9);
     const whole = (one) => Math.abs(one - Math.round(one)) < 1e-6;
-    while (places < 9 && !whole(by * 10 ** places)) places += 1;
-    return told.map((one) => one.toFixed(places));
+    let places = Math.min(Math.max(0, -Math.floor(Math.log10(by) + 1e-9)), MOST_PLACES);
+    while (places < MOST_PLACES && !whole(by * 10 ** places)) places += 1;
+    const plain = told.map((one) => one.toFixed(places));
+    if (plain.every((one) => one.length <= ROOMY)) return plain;
+    const most = Math.max(...told.map(Math.abs));
+    const digits = Math.min(Math.max(0, places + Math.floor(Math.log10(most))), 6);
+    return told.map((one) => (one === 0 ? "0" : one.toExponential(digits)));
   }
 
   /* Dates at ticks, in UTC: as long as their distance asks for. */

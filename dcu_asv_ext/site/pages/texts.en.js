@@ -66,7 +66,7 @@ Object.assign(dcu.texts, {
   // ---- plots
   "plot.legend": "Series: shown or hidden",
   "plot.legend-plain": "Series",
-  "plot.table": "Table of the {count} points",
+  "plot.table": "Table of the points: {count}",
   "plot.reset": "Show all",
   "plot.empty": "There is no point to draw.",
   "plot.interval": "95 % interval {low} to {high}",
