@@ -15,8 +15,8 @@ from .browser import Browser, Page
 
 INDEX = {
     "format": 1, "project": "plots", "project_url": "", "show_commit_url": "", "made_at": "", "version": "1",
-    "commits": [], "branches": [], "tags": [], "places": [], "functions": [], "metrics": {}, "comparisons": [], "evidence": {},
-    "matrices": [], "notes": [],
+    "commits": [], "branches": [], "tags": [], "places": [], "functions": [], "metrics": {},
+    "comparisons": [], "evidence": {}, "matrices": [], "notes": [],
 }  # fmt: skip
 HOSTILE = "</script><img src=x onerror=window.taken=1>"
 
