@@ -166,7 +166,7 @@ def full_name(key: Key) -> str:
 
 def printable(text: str) -> str:
     """A parameter's or a commit's text may hold anything; a terminal must not obey it, nor a table break on it."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
 
 
 def columns(text: str) -> int:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .rounds import MEDIAN_LOSS, Floats, robust_sd
+from .rounds import MEDIAN_LOSS, Floats, robust_sd, segment_medians
 
 #: Fewer groups (functions) than this cannot tell a common shift.
 FEWEST = 8
@@ -65,10 +65,10 @@ NO_SHIFT = Shift(float("nan"), float("nan"), 0)
 def common_shift(watched: Watched) -> Shift:
     """The median over the groups of each group's median log ratio; NO_SHIFT where the groups are too few."""
     order = np.argsort(watched.group, kind="stable")
-    _, starts = np.unique(watched.group[order], return_index=True)
-    if len(starts) < FEWEST:
+    _, lengths = np.unique(watched.group, return_counts=True)
+    if len(lengths) < FEWEST:
         return NO_SHIFT
-    medians = np.array([np.median(part) for part in np.split(watched.difference[order], starts[1:])])
+    medians = segment_medians(watched.difference[order], lengths)
     middle = float(np.median(medians))
     error = MEDIAN_LOSS * robust_sd(medians, middle) / float(np.sqrt(len(medians)))
     return Shift(middle, error, len(medians))

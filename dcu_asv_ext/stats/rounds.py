@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -161,19 +163,56 @@ def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
 
 
 def look_ahead(many: Iterable[tuple[Sequence[Rounds], int]]) -> None:
-    """Work out together what `earlier_runs` is going to ask of many benchmarks' runs, (runs, samples) each."""
-    wanted: dict[tuple[int, int, int], list[Run]] = {}
-    for runs, samples in many:
-        for run in runs:
-            if isinstance(run, Run) and samples not in run.told and len(run) >= 2:
-                lengths = {len(one) for one in run}
-                if len(lengths) == 1:
-                    wanted.setdefault((len(run), lengths.pop(), samples), []).append(run)
-    for (_, _, samples), alike in wanted.items():
-        block = _uniform(alike)
-        if block is not None:
-            for run, *told in zip(alike, *_of_block(block, samples), strict=True):
-                run.told[samples] = told[0], told[1], told[2]
+    """Work out together what `earlier_runs` is going to ask of many benchmarks' runs, (runs, samples) each. Runs with
+    a sample that is no plain positive number are left to it."""
+    asked = [
+        (run, samples)
+        for runs, samples in many
+        for run in runs
+        if isinstance(run, Run) and samples not in run.told and len(run) >= 2 and all(map(len, run))
+    ]
+    rounds = [_thinned(one, samples) for run, samples in asked for one in run]
+    try:
+        values = np.fromiter(itertools.chain.from_iterable(rounds), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return
+    if not asked:
+        return
+    good = (values > 0) & (values <= LARGEST)
+    # Of bad samples no level is used.
+    logs = np.log(segment_medians(np.where(good, values, 1.0), np.array([len(one) for one in rounds])))
+    usable = np.logical_and.reduceat(good, _starts(np.array([len(one) for one in rounds])))
+    counts = np.array([len(run) for run, _ in asked])
+    starts = _starts(counts)
+    means = np.add.reduceat(logs, starts) / counts
+    squares = np.add.reduceat((logs - np.repeat(means, counts)) ** 2, starts)
+    whole = np.logical_and.reduceat(usable, starts).tolist()
+    told = zip((squares / (counts - 1)).tolist(), (counts - 1.0).tolist(), means.tolist(), strict=True)
+    for (run, samples), one, sound in zip(asked, told, whole, strict=True):
+        if sound:
+            run.told[samples] = one
+
+
+def _thinned(samples: Sequence[float], wanted: int) -> Sequence[float]:
+    if len(samples) <= wanted:
+        return samples
+    return [samples[place] for place in _places(len(samples), wanted)]
+
+
+@functools.lru_cache(maxsize=4096)
+def _places(length: int, wanted: int) -> tuple[int, ...]:
+    return tuple(_spread_evenly(length, wanted).tolist())
+
+
+def segment_medians(values: Floats, lengths: NDArray[np.int64]) -> Floats:
+    """The medians of segments that follow each other; lengths: of each, at least 1."""
+    ordered = values[np.lexsort((values, np.repeat(np.arange(len(lengths)), lengths)))]
+    starts = _starts(lengths)
+    return np.asarray((ordered[starts + (lengths - 1) // 2] + ordered[starts + lengths // 2]) / 2)
+
+
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.asarray(np.cumsum(lengths) - lengths)
 
 
 def _told(run: Rounds, samples: int) -> _Told | None:

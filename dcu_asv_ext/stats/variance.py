@@ -216,7 +216,11 @@ def across_sessions(known: Mixture, factor: Floats, lasting: Floats, df: Floats)
     both = rounds + lasting[:, None]
     share = lasting[:, None] / both
     joined = 1.0 / ((1.0 - share) / known.df + share / df[:, None])
-    narrower = stdtrit(joined, 0.025) ** 2 * both < stdtrit(known.df, 0.025) ** 2 * rounds
+    # Only more degrees of freedom than the rounds have can do that.
+    more = joined > known.df
+    old_reach, new_reach = (stdtrit(one[more], 0.025) ** 2 for one in (known.df, joined))
+    narrower = np.zeros(more.shape, dtype=bool)
+    narrower[more] = new_reach * both[more] < old_reach * rounds[more]
     scale = np.where(narrower, known.scale, both / factor[:, None])
     return Mixture(known.logs, scale, np.where(narrower, known.df, joined))
 
@@ -242,8 +246,10 @@ def _fit(variances: Floats, df: Floats, grid: Floats) -> tuple[Floats, Floats]:
     least = np.maximum(1e-4 * _medians(variances, present), FLOOR)
     logs = np.log(np.maximum(np.where(present, variances, 1.0), least[:, None]))
     counts = np.maximum(present.sum(axis=1), 1)
-    scale = np.repeat((np.where(present, logs, 0.0).sum(axis=1) / counts)[:, None], len(grid), axis=1)
     known = grid[None, :, None]
+    # From the mean of the logs, without what that of log F(df, d0) has of its own.
+    middle = (np.where(present, logs - _mean_log(safe_df), 0.0).sum(axis=1) / counts)[:, None]
+    scale = middle + _mean_log(grid)[None, :]
     own, logs = safe_df[:, None, :], logs[:, None, :]
     weight = present[:, None, :]
     half = (own + known) / 2
@@ -265,6 +271,14 @@ def _fit(variances: Floats, df: Floats, grid: Floats) -> tuple[Floats, Floats]:
         - half * np.log(known * np.exp(s) + own * np.exp(logs))
     )
     return scale, np.asarray((weight * terms).sum(axis=2))
+
+
+def _mean_log(df: Floats) -> Floats:
+    """Mean of log(chi^2(df) / df)."""
+    from scipy.special import digamma
+
+    different, place = np.unique(df, return_inverse=True)
+    return np.asarray((digamma(different / 2) - np.log(different / 2))[place.reshape(df.shape)])
 
 
 def _medians(values: Floats, present: NDArray[np.bool_]) -> Floats:
