@@ -16,8 +16,10 @@ from dcu_asv_ext.comparing.matrix_experiments import experiments
 from dcu_asv_ext.evidence.matrix import COLUMNS, MatrixRow, Statistic
 from dcu_asv_ext.evidence.matrix_files import to_csv, to_json
 
+from . import history, published_data
 from .accessibility import violations
 from .browser import Page
+from .serving import Site
 
 #: Each could be taken for something else, or does not print.
 NASTY = [
@@ -134,6 +136,23 @@ def test_the_json_has_the_rows_and_the_experiments_among_them(matrix: Any) -> No
 
 
 # ---- the page
+
+
+def test_the_published_matrix_of_the_newest_commit(visitor: Page, address: str, published: Site) -> None:
+    head = published.history.main[-1][:8]
+    index = published_data.read(published, "index")
+    place = next(at for at, one in enumerate(index["places"]) if one["key"] == f"dcu-1~{history.ENV}")
+    rows = published_data.read(published, f"m/{place}-{head}")["rows"]
+    visitor.visit(f"{address}dcu/index.html#/matrix?place=dcu-1~{history.ENV}&commit={head}")
+    visitor.wait("!!document.querySelector('.page-matrix tbody tr')")
+    assert len(texts(visitor, ROWS)) == len(rows) > 5
+    links = visitor.run(
+        f"[...document.querySelectorAll('{ROWS} a')].filter((one) => one.hash.startsWith('#/evidence')).length"
+    )
+    assert links == len(rows)
+    _, content = kept(visitor, 0)
+    assert read_matrix(content) == read_matrix(to_json(rows))
+    assert visitor.complaints() == []
 
 
 def test_columns_without_a_value_are_not_offered(matrix: Any) -> None:

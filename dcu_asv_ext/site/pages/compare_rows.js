@@ -116,7 +116,7 @@ dcu.compareRows = (() => {
     return parts.filter(Boolean).map((one) => el("p", {}, one));
   }
 
-  /* To the evidence of both sides, as far as it is published. */
+  /* To the evidence of both sides, as far as there is some: of what failed too. */
   function evidenceLinks(row, found) {
     const link = (side) => {
       const made = dcu.evidenceLink(row.benchmark, { place: found.pi, commit: found[side], params: row.params });
@@ -125,7 +125,7 @@ dcu.compareRows = (() => {
       made.setAttribute("aria-label", text(`compare.evidence-${side}`, { name: nameOf(row) }));
       return made;
     };
-    return ["before", "after"].filter((side) => row[side] !== null).map(link).filter(Boolean);
+    return ["before", "after"].filter((side) => row.source[side]).map(link).filter(Boolean);
   }
 
   // ---- the table

@@ -2,6 +2,7 @@
 /* How a benchmark, a place and a change are named in a line, and where they lead. */
 (() => {
   const { el, text, format } = dcu;
+  const LONG = 100; // letters
 
   /* Name -> value of a combination, whether it is told by names or as a list of values. */
   function byName(fn, params) {
@@ -22,10 +23,11 @@
   dcu.benchmarkLink = (name, { params = {}, place = null, branch = null } = {}) => {
     const fn = dcu.find.byName(name);
     const shown = dcu.benchmarkName(name, params);
-    if (!fn) return el("span", { class: "name" }, shown);
+    const title = shown.length > LONG ? shown : null; // where a page shows its beginning alone
+    if (!fn) return el("span", { class: "name", title }, shown);
     const query = { place: place === null ? null : dcu.index.places[place].key, branch };
     for (const [one, value] of Object.entries(byName(fn, params))) query[`p.${one}`] = value;
-    return el("a", { class: "name", href: dcu.router.link("benchmark", [fn.slug], query) }, shown);
+    return el("a", { class: "name", title, href: dcu.router.link("benchmark", [fn.slug], query) }, shown);
   };
 
   /* The way to the evidence of a benchmark at a commit; null where none is published. */
