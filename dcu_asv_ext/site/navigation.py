@@ -38,6 +38,12 @@ _FOLLOW = """\
         }
         $(window).on("hashchange", follow);
         follow();
+        // What asv's pages cannot do there ours can; offline.py says the first half.
+        if (window.location.protocol === "file:") {
+          $("<a>").attr("href", "dcu/index.html").css({color: "inherit", textDecoration: "underline"})
+            .text("The overview and the pages behind it can be read from a folder.")
+            .appendTo($("[role=alert]").append(" "));
+        }
       });
     </script>
 """

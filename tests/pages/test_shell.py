@@ -198,8 +198,7 @@ def test_a_branch_without_a_result_says_what_to_do(tab: Page, bare: Path) -> Non
     assert "There is no branch other here" in main_text(go(tab, bare, "changes?branch=other"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_the_frame_and_the_empty_states_are_accessible(
     tab: Page, bare: Path, width: int, scheme: str
 ) -> None:
