@@ -5,7 +5,6 @@ asv is imported where it is needed: importing it takes longer than most of what 
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -31,6 +30,8 @@ from ..evidence.store import (
     read,
 )
 from ..metrics import METRICS
+from . import asv_file
+from .asv_file import AsvResult
 
 Match = Callable[[Key], bool]
 
@@ -139,29 +140,27 @@ def read_file(
             steady=steady,
             match=match,
         )
-    results = _load(file.result)
-    commit = str(results.commit_hash)
-    own = [one for one in records if one["commit"] in (commit, None)]
     with _reading(file.result):
-        entries, notes = _entries(results, benchmarks)
-        facts = asv_facts(results.params, results._requirements, results.env_vars, results._python)
-        date = int(results.date or 0)
+        asv = asv_file.load(file.result)
+        entries, notes = _entries(asv.results, benchmarks)
+        facts = asv_facts(asv.params, asv.requirements, asv.env_vars, asv.python)
+    own = [one for one in records if one["commit"] in (asv.commit, None)]
     made = read_results(
-        str(results.params.get("machine", file.result.parent.name)),
-        commit,
-        str(results.env_name),
+        asv.machine,
+        asv.commit,
+        asv.env,
         entries=entries,
         records=own,
         facts=facts,
         torn=torn,
         steady=steady,
         match=match,
-        date=date,
+        date=asv.date,
     )
     made.notes += notes
     if len(own) < len(records):
         made.notes.append(
-            f"the evidence of {commit[:8]} ({made.env}) has lines of another commit: {len(records) - len(own)}"
+            f"the evidence of {asv.commit[:8]} ({made.env}) has lines of another commit: {len(records) - len(own)}"
         )
     return made
 
@@ -215,16 +214,10 @@ def _reading(path: Path) -> Iterator[None]:
         raise ResultsError(one_line(fault)) from None
     except (OSError, UnicodeDecodeError) as fault:
         raise ResultsError(f"{path} cannot be read: {one_line(fault)}") from None
+    except KeyError as fault:
+        raise ResultsError(f"{path} is no result file of asv (it has no {fault})") from None
     except (AttributeError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as fault:
         raise ResultsError(f"{path} is no result file of asv ({one_line(fault)})") from None
-
-
-def _load(path: Path) -> Any:
-    """asv's Results. Raises ResultsError."""
-    from asv.results import Results
-
-    with _reading(path):
-        return Results.load(os.fspath(path.resolve()))
 
 
 def load_benchmarks(results_dir: Path) -> dict[str, Any]:
@@ -239,24 +232,19 @@ def load_benchmarks(results_dir: Path) -> dict[str, Any]:
     return {name: one for name, one in found if isinstance(one, dict)}
 
 
-def _entries(results: Any, benchmarks: Mapping[str, Any]) -> tuple[Entries, list[str]]:
+def _entries(results: Mapping[str, AsvResult], benchmarks: Mapping[str, Any]) -> tuple[Entries, list[str]]:
     recorded: dict[Key, Recorded] = {}
     entries = Entries(recorded)
     rounds: dict[str, int] = {}
     odd = []
-    for name in results.get_all_result_keys():
+    for name, result in results.items():
         about = benchmarks.get(name, {})
-        params = results.get_result_params(name) or []
-        values = results.get_result_value(name, params)
-        samples = results.get_result_samples(name, params)
-        version = results.benchmark_version.get(name)
-        version = None if version is None else str(version)
-        for one, value, raw in zip(itertools.product(*params), values, samples, strict=True):
+        for one, value, raw in result:
             key, series = key_of(name, about, tuple(map(str, one)))
             if value is not None and not isinstance(value, bool) and not is_number(value):
                 odd.append(name)
                 continue
-            recorded[key] = Recorded(value, tuple(map(float, raw or ())), version)
+            recorded[key] = Recorded(value, tuple(map(float, raw or ())), result.version)
             entries.series[key] = series
             rounds[key.benchmark] = int(about.get("rounds") or 1)
     entries.rounds = rounds

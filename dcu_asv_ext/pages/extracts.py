@@ -19,7 +19,14 @@ from .model import Extract, Shape
 
 #: To be raised where the form changes in which extracts are kept. What is in them, the code tells that reads results.
 FORM = 1
-_CODE = ("asv_plugin/result_files.py", "comparing", "evidence", "metrics.py", "pages/extracts.py")
+_CODE = (
+    "asv_plugin/asv_file.py",
+    "asv_plugin/result_files.py",
+    "comparing",
+    "evidence",
+    "metrics.py",
+    "pages/extracts.py",
+)
 
 #: Groups of facts that are a benchmark's, not the machine's.
 _OF_ONE_BENCHMARK = frozenset({"input", "boundary", "switches", "state", "sampled"})
