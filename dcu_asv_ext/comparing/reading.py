@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ..evidence.summary import outcome
 from ..metrics import METRICS, PROTOCOL
@@ -15,6 +17,9 @@ from .fields import group_of, is_number, number
 from .identity import Identities, Identity, together
 from .model import FAILED, MISSING, OK, SAMPLES, VALUE, WORKLOAD, Key, ResultSet, Round, Series, Side
 from .sessions import Kept, Record, by_samples, by_value, kept_rounds, sessions_of
+
+if TYPE_CHECKING:
+    from ..stats.steady import SteadyState
 
 NO_ENTRY = "asv's file does not have it: the run was stopped before asv saved, or is still under way"
 
@@ -37,9 +42,10 @@ class Sides(Mapping[Key, Side]):
         self._made: dict[Key, Side] = {}
 
     def __getitem__(self, key: Key) -> Side:
-        if key not in self._made:
-            self._made[key] = self._makers[key]()
-        return self._made[key]
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._makers[key]()
+        return found
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._makers)
@@ -341,14 +347,20 @@ def _with_card(made: Round, record: Record, timed: str) -> Round:
 
 def _steady(record: Record, samples: tuple[float, ...]) -> tuple[tuple[float, ...], int, str]:
     """The samples of the steady segment of warm-up and latency together, how many were cut, and why."""
-    from ..stats import steady_samples
-
     warm_up = [x if x is not None and x > 0 else None for x in record["times"].get("warm_up") or ()]
-    _, state = steady_samples([*warm_up, *samples], warm_up=len(warm_up))
+    state = steady_of((*warm_up, *samples), len(warm_up))
     if state.start is None:
         return samples, 0, f"{state.kind}: {state.reason}"
     cut = max(state.start - len(warm_up), 0)
     return samples[cut:], cut, f"{state.kind}: {state.reason}" if cut else ""
+
+
+@functools.lru_cache(maxsize=1024)
+def steady_of(times: tuple[float | None, ...], warm_up: int) -> SteadyState:
+    """`stats.steady_state`, which takes a millisecond, and which several views of one round ask for."""
+    from ..stats.steady import steady_state
+
+    return steady_state(times, warm_up=warm_up)
 
 
 def _notes(used: Sequence[Record], rounds: Sequence[Round], newest: Record) -> list[str]:

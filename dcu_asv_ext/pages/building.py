@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from importlib.metadata import version
 
-from . import comparisons, index, overview, series
+from . import comparisons, evidence_pages, index, overview, profiles, series
 from .model import Work
 
 
@@ -13,6 +13,7 @@ def build(work: Work) -> None:
     """Writes every data file. Raises OSError where one cannot be written."""
     series.build(work)
     overview.build(work)
+    evidence_pages.build(work, profiles.build(work))
     # The last that is made, since it goes on as long as nobody waits.
     comparisons.build(work)
     # It lists what there is.

@@ -122,6 +122,19 @@ class Extract:
 
 
 @dataclass(frozen=True)
+class Timeline:
+    """The page of a kept trace. place, commit: positions. params: values of the parameters. file: below the pages'
+    folder."""
+
+    function: str
+    place: int
+    commit: int
+    params: tuple[str, ...]
+    file: str
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Project:
     """As asv.conf.json has it. hash_length: letters of a hash that asv's pages show."""
 

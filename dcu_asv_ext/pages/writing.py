@@ -22,7 +22,11 @@ def slug(name: str) -> str:
 
 def packed(value: Any) -> str:
     """Base64 of gzip of JSON; the same value gives the same text. Raises ValueError for NaN and infinity."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return packed_text(json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False))
+
+
+def packed_text(text: str) -> str:
+    """The same of JSON that is written already."""
     data = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=6, mtime=0)
     return base64.b64encode(data).decode()
 
@@ -44,3 +48,12 @@ class Out:
         data = f'dcu.data("{key}","{text}");\n'.encode()
         place.write_bytes(data)
         self.bytes += len(data)
+
+    def put_page(self, name: str, text: str) -> int:
+        """A page of its own, below the folder; its bytes."""
+        place = self.folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        data = text.encode("utf-8", "surrogatepass")
+        place.write_bytes(data)
+        self.bytes += len(data)
+        return len(data)
