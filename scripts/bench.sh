@@ -28,7 +28,8 @@ fi
 echo "== asv publish"
 asv publish
 echo
-echo "The site is in $(pwd)/html: look at it with 'asv preview' ($BIN/asv preview)."
+echo "The history is in $(pwd)/html: open $(pwd)/html/dcu/index.html in a browser,"
+echo "or serve it, asv's own pages too, with 'asv preview' ($BIN/asv preview)."
 if [ "$status" -ne 0 ]; then
     echo "Some benchmarks failed on some commits; they are marked 'failed' above."
 fi
