@@ -139,6 +139,19 @@ def test_zooming_stays_within_the_extent(page: Page) -> None:
     assert page.run("window.plot.range()") == [0, 100]
 
 
+def test_shift_and_drag_pans(page: Page) -> None:
+    draw(page, [{"x": list(range(101)), "y": list(range(1, 102))}], x={"extent": [0, 100], "range": [40, 60]})
+    left, top, width = page.run(
+        "(({x, y, width}) => [x, y, width])(document.querySelector('.u-over').getBoundingClientRect())"
+    )
+    shift = 8
+    page.mouse("mousePressed", left + width * 0.5, top + 50, modifiers=shift)
+    page.mouse("mouseMoved", left + width * 0.25, top + 50, buttons=1, modifiers=shift)
+    page.mouse("mouseReleased", left + width * 0.25, top + 50, modifiers=shift)
+    page.settle()
+    assert page.run("window.plot.range()") == [pytest.approx(45, abs=0.2), pytest.approx(65, abs=0.2)]
+
+
 def test_what_is_hidden_no_longer_sets_the_range(page: Page) -> None:
     draw(
         page, [{"x": [0, 1], "y": [1, 2], "label": "small"}, {"x": [0, 1], "y": [100, 900], "label": "large"}]

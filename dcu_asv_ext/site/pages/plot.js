@@ -43,7 +43,7 @@
    Page Up and Down pan. A plot tells on its element when it was drawn, first and last, by performance.now(): data-first,
    data-drawn; and how many points it has: data-points. */
 dcu.plot = (() => {
-  const { model: models, scales, paint, cursor: cursors, words } = dcu.plotting;
+  const { model: models, scales, paint, words } = dcu.plotting;
   const HEIGHT = 260;
   const AXIS = 62; // CSS pixels of the y axis: the same in all plots, so that those below one another are in line
   const live = new Set();
@@ -53,23 +53,23 @@ dcu.plot = (() => {
   }
   document.addEventListener("dcu:theme", redrawAll);
 
-  const waiting = []; // what draws the plots that are out of sight
+  const waiting = []; // plots that are out of sight, to be drawn
 
   /* What is seen is drawn at once, the rest one by one, so that nobody waits for it. */
-  function inTurn(plot, draw) {
+  function inTurn(plot) {
     const { top, bottom } = plot.host.getBoundingClientRect();
     if (bottom >= 0 && top <= window.innerHeight) {
-      draw();
+      plot.draw();
       return;
     }
     if (!waiting.length) setTimeout(next);
-    waiting.push(draw);
+    waiting.push(plot);
   }
 
   function next() {
-    const draw = waiting.shift();
+    const plot = waiting.shift();
     if (waiting.length) setTimeout(next);
-    draw();
+    plot.draw();
   }
 
   function axes(plot) {
@@ -92,7 +92,7 @@ dcu.plot = (() => {
       {
         ...common,
         size: AXIS,
-        splits: (u, _, low, high) => (plot.valued() ? scales.ticks(low, high, count(u, 38, plot.height()), log, y.unit) : []),
+        splits: (u, _, low, high) => (plot.values() ? scales.ticks(low, high, count(u, 38, plot.height()), log, y.unit) : []),
         values: (u, found) => {
           const [size, name] = scales.unit(y.unit, [u.scales.y.min, u.scales.y.max]);
           plot.unit.textContent = found.length ? name : "";
@@ -111,7 +111,10 @@ dcu.plot = (() => {
       height: plot.height(),
       padding: [plot.model.marks.length ? paint.STRIP + 2 : 8, 28, 0, 0],
       legend: { show: false },
-      cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
+      cursor: {
+        x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false },
+        bind: { dblclick: () => null, mousedown: (_, target, select) => (event) => event.shiftKey || select(event) }, // shift pans
+      },
       scales: {
         x: { time: false, auto: false, min: from, max: to },
         y: { auto: false, min: low, max: high, distr: plot.model.log ? 3 : 1 },
@@ -134,119 +137,146 @@ dcu.plot = (() => {
     }, [[from, to], [null, null]], plot.host);
   }
 
-  function make(options) {
-    const plot = { hidden: new Set(), seen: null, u: null };
-    plot.height = () => plot.options.height || HEIGHT;
-    plot.range = () => plot.seen || plot.model.extent;
-    const seen = () => models.seen(plot.model, plot.hidden, ...plot.range());
-    plot.valued = () => seen() !== null;
-    plot.rangeY = () => scales.range(seen(), plot.model.log);
-    plot.frame = () => paint.frame(plot.u, plot.model);
-    plot.unit = dcu.el("span", { class: "plot-unit", "aria-hidden": "true" });
-    plot.reset = dcu.el("button", { type: "button", class: "plot-reset", hidden: true, onclick: () => plot.zoom(null, true) }, dcu.text("plot.reset"));
-    plot.host = dcu.el("div", { class: "plot-host", role: "application", tabindex: 0 });
-    plot.element = dcu.el("figure", { class: "plot" });
-    const pointer = (plot.cursor = cursors.make(plot));
-    plot.host.addEventListener("keydown", pointer.key);
-    plot.host.addEventListener("blur", () => pointer.at && pointer.point(null));
-    plot.host.addEventListener("dblclick", () => plot.zoom(null, true));
-
-    function draw() {
-      if (plot.u) plot.u.destroy();
-      plot.u = null;
-      plot.stale = false;
-      const width = Math.floor(plot.host.clientWidth);
-      if (!width || !plot.model.count || !plot.host.isConnected) return;
-      plot.colours = paint.look(plot.host);
-      plot.u = begin(plot, width);
-      pointer.over(plot.u);
-      live.add(plot);
+  class Plot {
+    constructor(options) {
+      Object.assign(this, { hidden: new Set(), seen: null, u: null, inSight: true, stale: false });
+      const all = () => this.zoom(null, true);
+      this.unit = dcu.el("span", { class: "plot-unit", "aria-hidden": "true" });
+      this.reset = dcu.el("button", { type: "button", class: "plot-reset", hidden: true, onclick: all }, dcu.text("plot.reset"));
+      this.host = dcu.el("div", { class: "plot-host", role: "application", tabindex: 0, "aria-description": dcu.text("plot.keys"), ondblclick: all });
+      this.element = dcu.el("figure", { class: "plot" });
+      this.cursor = new dcu.plotting.Cursor(this);
+      new ResizeObserver(() => this.resized()).observe(this.host);
+      new IntersectionObserver(([entry]) => this.looked(entry.isIntersecting), { rootMargin: "100px" }).observe(this.host);
+      this.set(options);
     }
 
-    function rescale() {
-      plot.stale = false;
-      if (!plot.u) return;
-      pointer.point(null);
-      const [from, to] = plot.range();
-      const [low, high] = plot.rangeY();
-      plot.u.batch(() => {
-        plot.u.setScale("x", { min: from, max: to });
-        plot.u.setScale("y", { min: low, max: high });
+    height() {
+      return this.options.height || HEIGHT;
+    }
+
+    /* What is seen of x. */
+    range() {
+      return this.seen || this.model.extent;
+    }
+
+    /* Least and greatest of the values that are seen; null of none. */
+    values() {
+      return models.seen(this.model, this.hidden, ...this.range());
+    }
+
+    rangeY() {
+      return scales.range(this.values(), this.model.log);
+    }
+
+    frame() {
+      return paint.frame(this.u, this.model);
+    }
+
+    set(options) {
+      const focused = document.activeElement === this.host;
+      this.options = options;
+      this.model = models.make(options);
+      this.hidden = new Set(options.series.flatMap((one, i) => (one.hidden ? [i] : [])));
+      if (options.x.range !== undefined) this.seen = options.x.range;
+      this.reset.hidden = !this.seen;
+      this.element.dataset.points = String(this.model.count);
+      this.host.hidden = !this.model.count;
+      this.host.setAttribute("aria-label", options.label);
+      this.host.style.minHeight = `${this.height()}px`; // so that nothing moves when it is drawn
+      this.element.replaceChildren(...this.parts(options).filter(Boolean));
+      if (!this.host.isConnected) return;
+      this.draw();
+      if (focused) this.host.focus({ preventScroll: true });
+    }
+
+    parts({ label, legend, signs, table, empty }) {
+      const some = this.model.count > 0;
+      return [
+        dcu.el("figcaption", {}, label, this.reset),
+        some && legend !== false && words.legend(this),
+        !some && dcu.el("p", { class: "plot-empty" }, empty || dcu.text("plot.empty")),
+        dcu.el("div", { class: "plot-area" }, this.unit, this.host),
+        this.cursor.spoken,
+        some && signs !== false && words.signs(words.kinds(this.options)),
+        some && table !== false && words.table(this),
+      ];
+    }
+
+    draw() {
+      this.end();
+      this.stale = false;
+      const width = Math.floor(this.host.clientWidth);
+      if (!width || !this.model.count || !this.host.isConnected) return;
+      this.colours = paint.look(this.host);
+      this.u = begin(this, width);
+      this.cursor.over(this.u);
+      live.add(this);
+    }
+
+    end() {
+      if (this.u) this.u.destroy();
+      this.u = null;
+      live.delete(this);
+    }
+
+    themed() {
+      this.colours = paint.look(this.host);
+      this.u.redraw(false, true);
+    }
+
+    resized() {
+      const width = this.host.clientWidth;
+      if (!this.host.isConnected) this.end();
+      else if (!this.u) inTurn(this);
+      else if (width && width !== this.u.width) this.u.setSize({ width, height: this.height() });
+    }
+
+    /* Plots may share what is seen of x: those out of sight follow when they come into it. */
+    looked(inSight) {
+      this.inSight = inSight;
+      if (inSight && this.stale) this.rescale();
+    }
+
+    rescale() {
+      this.stale = false;
+      if (!this.u) return;
+      this.cursor.point(null);
+      const [from, to] = this.range();
+      const [low, high] = this.rangeY();
+      this.u.batch(() => {
+        this.u.setScale("x", { min: from, max: to });
+        this.u.setScale("y", { min: low, max: high });
       });
     }
 
-    /* `told`: by the reader, so the page is to know. */
-    plot.zoom = (range, told = false) => {
-      const [least, most] = plot.model.extent;
-      const whole = !range || range[1] - range[0] >= most - least;
-      if (!whole) {
-        const span = range[1] - range[0];
-        const from = Math.min(Math.max(range[0], least), most - span);
-        plot.seen = [from, from + span];
-      } else plot.seen = null;
-      plot.reset.hidden = !plot.seen;
-      plot.stale = true;
-      if (plot.inSight) rescale();
-      if (told && plot.options.onZoom) plot.options.onZoom(plot.seen);
-    };
+    /* `told`: by the reader, so that the page is to know. */
+    zoom(range, told = false) {
+      const [least, most] = this.model.extent;
+      const span = range ? range[1] - range[0] : Infinity;
+      const from = range && Math.min(Math.max(range[0], least), most - span);
+      this.seen = span < most - least ? [from, from + span] : null;
+      this.reset.hidden = !this.seen;
+      this.stale = true;
+      if (this.inSight) this.rescale();
+      if (told && this.options.onZoom) this.options.onZoom(this.seen);
+    }
 
-    plot.toggle = (number) => {
-      if (!plot.hidden.delete(number)) plot.hidden.add(number);
-      plot.zoom(plot.seen);
-      if (plot.options.onToggle) plot.options.onToggle(number, plot.hidden.has(number));
-    };
-
-    plot.set = (now) => {
-      plot.options = now;
-      plot.model = models.make(now);
-      plot.hidden = new Set(now.series.flatMap((one, i) => (one.hidden ? [i] : [])));
-      if (now.x.range !== undefined) plot.seen = now.x.range;
-      plot.reset.hidden = !plot.seen;
-      plot.host.setAttribute("aria-label", now.label);
-      plot.host.setAttribute("aria-description", dcu.text("plot.keys"));
-      const some = plot.model.count > 0;
-      plot.element.dataset.points = String(plot.model.count);
-      plot.host.hidden = !some;
-      plot.host.style.minHeight = `${plot.height()}px`; // so that nothing moves when it is drawn
-      plot.element.replaceChildren(...[
-        dcu.el("figcaption", {}, now.label, plot.reset),
-        some && now.legend !== false && words.legend(plot),
-        some ? null : dcu.el("p", { class: "plot-empty" }, now.empty || dcu.text("plot.empty")),
-        dcu.el("div", { class: "plot-area" }, plot.unit, plot.host),
-        pointer.spoken,
-        some && now.signs !== false && words.signs(words.kinds(now)),
-        some && now.table !== false && words.table(plot),
-      ].filter(Boolean));
-      if (plot.host.isConnected) draw();
-    };
-
-    plot.themed = () => {
-      plot.colours = paint.look(plot.host);
-      plot.u.redraw(false, true);
-    };
-
-    new ResizeObserver(() => {
-      if (!plot.host.isConnected) {
-        if (plot.u) plot.u.destroy();
-        plot.u = null;
-        live.delete(plot);
-      } else if (!plot.u) inTurn(plot, draw);
-      else if (plot.host.clientWidth && plot.host.clientWidth !== plot.u.width) {
-        plot.u.setSize({ width: plot.host.clientWidth, height: plot.height() });
-      }
-    }).observe(plot.host);
-
-    // Plots may share what is seen of x: those out of sight follow when they come into it.
-    plot.inSight = true;
-    new IntersectionObserver(([entry]) => {
-      plot.inSight = entry.isIntersecting;
-      if (plot.inSight && plot.stale) rescale();
-    }, { rootMargin: "100px" }).observe(plot.host);
-
-    plot.set(options);
-    return { element: plot.element, set: plot.set, zoom: (range) => plot.zoom(range), hair: (x) => plot.u && pointer.hair(x),
-      range: () => plot.range() };
+    toggle(number) {
+      if (!this.hidden.delete(number)) this.hidden.add(number);
+      this.zoom(this.seen);
+      if (this.options.onToggle) this.options.onToggle(number, this.hidden.has(number));
+    }
   }
 
-  return make;
+  return (options) => {
+    const plot = new Plot(options);
+    return {
+      element: plot.element,
+      set: (now) => plot.set(now),
+      zoom: (range) => plot.zoom(range),
+      range: () => plot.range(),
+      hair: (x) => plot.u && plot.cursor.hair(x),
+    };
+  };
 })();

@@ -1,15 +1,15 @@
 "use strict";
-/* Pointing at a plot's points, by mouse and by keys. `plot` is the inside of plot.js: {options, model, hidden, host,
-   u, frame(), zoom(range), range()}. */
-dcu.plotting.cursor = (() => {
+/* Pointing at a plot's points, by mouse and by keys; plot.js has the plot. */
+dcu.plotting.Cursor = (() => {
+  const { place } = dcu.plotting.model;
   const NEAR = 28; // CSS pixels from the pointer
   const KEYS = {
     ArrowLeft: (own) => own.step(-1),
     ArrowRight: (own) => own.step(1),
     ArrowUp: (own) => own.other(-1),
     ArrowDown: (own) => own.other(1),
-    Home: (own) => own.end(0),
-    End: (own) => own.end(-1),
+    Home: (own) => own.end(false),
+    End: (own) => own.end(true),
     PageUp: (own) => own.pan(-0.5),
     PageDown: (own) => own.pan(0.5),
     "+": (own) => own.nearer(0.5),
@@ -39,153 +39,181 @@ dcu.plotting.cursor = (() => {
     return one.note ? lines.concat(one.note(i)) : lines;
   }
 
-  function make(plot) {
-    const tip = dcu.el("div", { class: "plot-tip", hidden: true, "aria-hidden": "true" });
-    const ring = dcu.el("div", { class: "plot-ring", hidden: true });
-    const hair = dcu.el("div", { class: "plot-hair", hidden: true });
-    const spoken = dcu.el("p", { class: "plot-spoken", role: "status" });
-    const own = { plot, tip, spoken, at: null };
+  class Cursor {
+    constructor(plot) {
+      this.plot = plot;
+      this.at = null; // the stop that is pointed at
+      this.tip = dcu.el("div", { class: "plot-tip", hidden: true, "aria-hidden": "true" });
+      this.ring = dcu.el("div", { class: "plot-ring", hidden: true });
+      this.line = dcu.el("div", { class: "plot-hair", hidden: true });
+      this.spoken = dcu.el("p", { class: "plot-spoken", role: "status" });
+      plot.host.addEventListener("keydown", (event) => this.key(event));
+      plot.host.addEventListener("blur", () => this.at && this.point(null));
+    }
 
     /* Where a stop is seen, in CSS pixels of the plot's area. */
-    function seen(stop) {
-      const at = plot.frame();
-      const y = stop.bad ? at.bottom - 6 * at.px : at.y(plot.model.series[stop.series].y[stop.index]);
+    seen(stop) {
+      const at = this.plot.frame();
+      const y = stop.bad ? at.bottom - 6 * at.px : at.y(this.plot.model.series[stop.series].y[stop.index]);
       return [(at.x(stop.x) - at.left) / at.px, (y - at.top) / at.px];
     }
 
-    own.nearest = (left, top) => {
-      const at = plot.frame();
+    /* The stop that is meant by a place; null where none is near. */
+    nearest(left, top) {
+      const at = this.plot.frame();
       const x = (one) => at.from + (one / (at.width / at.px)) * (at.to - at.from);
       const [from, to] = [x(left - NEAR), x(left + NEAR)];
       let [best, least] = [null, Infinity];
-      plot.model.series.forEach((one, number) => {
-        if (plot.hidden.has(number)) return;
-        const { place } = dcu.plotting.model;
+      this.plot.model.series.forEach((one, number) => {
+        if (this.plot.hidden.has(number)) return;
         for (let k = place(one.at, from); k < one.stops.length && one.at[k] <= to; k++) {
-          const [a, b] = seen(one.stops[k]);
+          const [a, b] = this.seen(one.stops[k]);
           const far = Math.hypot(a - left, (b - top) / 4); // what is above or below is meant rather than what is beside
           if (far < least) [best, least] = [one.stops[k], far];
         }
       });
       return best;
-    };
-
-    function marksAt(stop) {
-      return plot.model.marks.filter((one) => one.x === stop.x && one.text).map((one) => one.text);
     }
 
     /* Point at a stop, or at none. */
-    own.point = (stop, aloud = false) => {
-      own.at = stop;
-      tip.hidden = ring.hidden = !stop;
-      own.hair(stop ? stop.x : null);
+    point(stop, aloud = false) {
+      const { model, options } = this.plot;
+      this.at = stop;
+      this.tip.hidden = this.ring.hidden = !stop;
+      this.hair(stop ? stop.x : null);
       if (stop) {
-        const [left, top] = seen(stop);
-        ring.style.transform = `translate(${left}px, ${top}px)`;
-        const lines = told(plot, stop).concat(marksAt(stop));
-        tip.replaceChildren(...lines.map((text, i) => dcu.el(i ? "div" : "strong", {}, text)));
-        const width = plot.u.over.clientWidth;
-        const room = tip.offsetWidth + 14;
-        tip.style.left = `${Math.max(0, left + room <= width ? left + 14 : Math.min(left - room, width - room))}px`;
-        tip.style.top = `${Math.max(0, Math.min(top + 12, plot.u.over.clientHeight - tip.offsetHeight))}px`;
-        if (aloud) spoken.textContent = lines.join("; ");
+        const marks = model.marks.filter((one) => one.x === stop.x && one.text).map((one) => one.text);
+        const lines = told(this.plot, stop).concat(marks);
+        this.show(lines, ...this.seen(stop));
+        if (aloud) this.spoken.textContent = lines.join("; ");
       }
-      if (plot.options.onPoint) plot.options.onPoint(stop);
-    };
+      if (options.onPoint) options.onPoint(stop);
+    }
 
-    own.hair = (x) => {
-      const at = plot.frame();
-      hair.hidden = x === null || x < at.from || x > at.to;
-      if (!hair.hidden) hair.style.transform = `translateX(${(at.x(x) - at.left) / at.px}px)`;
-    };
+    /* Beside the point, within the plot. */
+    show(lines, left, top) {
+      const { over } = this.plot.u;
+      this.ring.style.transform = `translate(${left}px, ${top}px)`;
+      this.tip.replaceChildren(...lines.map((text, i) => dcu.el(i ? "div" : "strong", {}, text)));
+      const room = this.tip.offsetWidth + 14;
+      const beside = left + room <= over.clientWidth ? left + 14 : Math.min(left - room, over.clientWidth - room);
+      this.tip.style.left = `${Math.max(0, beside)}px`;
+      this.tip.style.top = `${Math.max(0, Math.min(top + 12, over.clientHeight - this.tip.offsetHeight))}px`;
+    }
 
-    /* By keys. */
-    const shown = () => plot.model.series.map((_, i) => i).filter((i) => !plot.hidden.has(i) && plot.model.series[i].stops.length);
-    const go = (stop) => {
-      const [from, to] = plot.range();
-      if (stop.x < from || stop.x > to) {
-        const half = (to - from) / 2;
-        plot.zoom([stop.x - half, stop.x + half], true);
-      }
-      own.point(stop, true);
-    };
-    const first = () => {
-      const number = shown()[0];
-      if (number === undefined) return null;
-      const one = plot.model.series[number];
-      return one.stops[Math.min(dcu.plotting.model.place(one.at, plot.range()[0]), one.stops.length - 1)];
-    };
-    own.step = (by) => {
-      if (!own.at) return own.end(by < 0 ? -1 : "first");
-      const { stops } = plot.model.series[own.at.series];
-      const next = stops[stops.indexOf(own.at) + by];
-      return next && go(next);
-    };
-    own.other = (by) => {
-      if (!own.at) return own.end("first");
-      const all = shown();
-      const one = plot.model.series[all[(all.indexOf(own.at.series) + by + all.length) % all.length]];
-      const after = Math.min(dcu.plotting.model.place(one.at, own.at.x), one.stops.length - 1);
-      const before = Math.max(after - 1, 0);
-      const nearer = Math.abs(one.at[before] - own.at.x) < Math.abs(one.at[after] - own.at.x) ? before : after;
-      return go(one.stops[nearer]);
-    };
-    own.end = (which) => {
-      const start = own.at || first();
-      if (!start) return;
-      const { stops } = plot.model.series[start.series];
-      go(which === "first" ? start : which === 0 ? stops[0] : stops[stops.length - 1]);
-    };
-    own.open = () => {
-      if (own.at && plot.options.onOpen) plot.options.onOpen(own.at);
-    };
-    own.pan = (by) => {
-      const [from, to] = plot.range();
-      plot.zoom([from + by * (to - from), to + by * (to - from)], true);
-    };
-    own.nearer = (by, middle) => {
-      const [from, to] = plot.range();
-      const at = middle !== undefined ? middle : own.at ? own.at.x : (from + to) / 2;
-      plot.zoom([at - (at - from) * by, at + (to - at) * by], true);
-    };
-    own.key = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || !plot.u) return;
+    hair(x) {
+      const at = this.plot.frame();
+      this.line.hidden = x === null || x < at.from || x > at.to;
+      if (!this.line.hidden) this.line.style.transform = `translateX(${(at.x(x) - at.left) / at.px}px)`;
+    }
+
+    open() {
+      const { onOpen } = this.plot.options;
+      if (this.at && onOpen) onOpen(this.at);
+    }
+
+    /* ---- keys */
+
+    key(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || !this.plot.u) return;
       event.preventDefault();
-      KEYS[event.key](own);
-    };
+      KEYS[event.key](this);
+    }
+
+    go(stop) {
+      const [from, to] = this.plot.range();
+      const half = (to - from) / 2;
+      if (stop.x < from || stop.x > to) this.plot.zoom([stop.x - half, stop.x + half], true);
+      this.point(stop, true);
+    }
+
+    /* The stops of the series that is pointed at; before anything is, of the first one that is shown. */
+    stops() {
+      const [first] = this.shown();
+      const number = this.at ? this.at.series : first;
+      return number === undefined ? [] : this.plot.model.series[number].stops;
+    }
+
+    shown() {
+      const { model, hidden } = this.plot;
+      return model.series.map((_, i) => i).filter((i) => !hidden.has(i) && model.series[i].stops.length);
+    }
+
+    step(by) {
+      const stops = this.stops();
+      const [from] = this.plot.range();
+      const next = this.at ? stops[stops.indexOf(this.at) + by] : stops.find((one) => one.x >= from);
+      if (next) this.go(next);
+    }
+
+    /* The nearest stop of another series. */
+    other(by) {
+      const all = this.shown();
+      if (!this.at || !all.length) {
+        this.step(1);
+        return;
+      }
+      const { stops } = this.plot.model.series[all[(all.indexOf(this.at.series) + by + all.length) % all.length]];
+      const { x } = this.at;
+      this.go(stops.reduce((best, one) => (Math.abs(one.x - x) < Math.abs(best.x - x) ? one : best)));
+    }
+
+    end(last) {
+      const stops = this.stops();
+      if (stops.length) this.go(stops[last ? stops.length - 1 : 0]);
+    }
+
+    pan(by) {
+      const [from, to] = this.plot.range();
+      this.plot.zoom([from + by * (to - from), to + by * (to - from)], true);
+    }
+
+    nearer(by, middle) {
+      const [from, to] = this.plot.range();
+      const at = middle !== undefined ? middle : this.at ? this.at.x : (from + to) / 2;
+      this.plot.zoom([at - (at - from) * by, at + (to - at) * by], true);
+    }
+
+    /* ---- the mouse */
 
     /* uPlot is new: pointing goes on over it. */
-    own.over = (u) => {
-      u.over.append(hair, ring, tip);
-      tip.hidden = ring.hidden = hair.hidden = true;
-      let down = null;
+    over(u) {
+      u.over.append(this.line, this.ring, this.tip);
+      this.tip.hidden = this.ring.hidden = this.line.hidden = true;
+      this.down = null;
       u.over.addEventListener("mousedown", (event) => {
-        down = event.button === 0 ? [event.clientX, event.clientY, plot.range(), event.shiftKey] : null;
+        const { clientX, clientY, shiftKey } = event;
+        this.down = event.button === 0 ? { clientX, clientY, shiftKey, range: this.plot.range() } : null;
       });
-      u.over.addEventListener("mousemove", (event) => {
-        if (down && down[3] && event.buttons) {
-          const [from, to] = down[2];
-          const by = ((event.clientX - down[0]) / u.over.clientWidth) * (to - from);
-          plot.zoom([from - by, to - by], true);
-        } else if (!event.buttons) own.point(own.nearest(event.offsetX, event.offsetY));
-      });
-      u.over.addEventListener("mouseleave", () => own.point(null));
-      u.over.addEventListener("click", (event) => {
-        if (!down || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 4) return;
-        own.point(own.nearest(event.offsetX, event.offsetY));
-        own.open();
-      });
-      u.over.addEventListener("wheel", (event) => {
-        if (!plot.host.contains(document.activeElement) && !event.ctrlKey) return; // the page scrolls
-        event.preventDefault();
-        const [from, to] = plot.range();
-        const middle = from + (event.offsetX / u.over.clientWidth) * (to - from);
-        if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) own.pan(event.deltaX / 1000);
-        else own.nearer(Math.exp(event.deltaY / 500), middle);
-      }, { passive: false });
-    };
-    return own;
+      u.over.addEventListener("mousemove", (event) => this.moved(event, u));
+      u.over.addEventListener("mouseleave", () => this.point(null));
+      u.over.addEventListener("click", (event) => this.clicked(event));
+      u.over.addEventListener("wheel", (event) => this.turned(event, u), { passive: false });
+    }
+
+    moved(event, u) {
+      if (this.down && this.down.shiftKey && event.buttons) {
+        const [from, to] = this.down.range;
+        const by = ((event.clientX - this.down.clientX) / u.over.clientWidth) * (to - from);
+        this.plot.zoom([from - by, to - by], true);
+      } else if (!event.buttons) this.point(this.nearest(event.offsetX, event.offsetY));
+    }
+
+    clicked(event) {
+      const { down } = this;
+      if (!down || Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > 4) return; // a drag
+      this.point(this.nearest(event.offsetX, event.offsetY));
+      this.open();
+    }
+
+    turned(event, u) {
+      if (!this.plot.host.contains(document.activeElement) && !event.ctrlKey) return; // the page scrolls
+      event.preventDefault();
+      const [from, to] = this.plot.range();
+      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.pan(event.deltaX / 1000);
+      else this.nearer(Math.exp(event.deltaY / 500), from + (event.offsetX / u.over.clientWidth) * (to - from));
+    }
   }
 
-  return { make, told };
+  return Cursor;
 })();
