@@ -2,16 +2,18 @@
 
 `page` is for a page that needs nothing but itself: it must ask for nothing, and complain of nothing. `published` is
 the site of `history.py`'s project, `address` where a server has it (`address + "dcu/index.html#/..."`), `visitor` a
-tab to go there with.
+tab to go there with; `tab` is one that must complain of nothing. `bare` is a small site that is opened as a file.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from . import bare_site
 from .browser import Browser, Page, chromium
 from .serving import Site, served, site
 
@@ -57,3 +59,22 @@ def visitor(browser: Browser) -> Iterator[Page]:
     found.resize(1400, 1000)
     yield found
     found.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """It must ask no other host for anything, and complain of nothing."""
+    found = browser.page()
+    found.resize(1400, 1000)
+    found.scheme("light")
+    yield found
+    allowed = ("file:", "data:", "http://127.0.0.1:")
+    assert [one for one in found.requests() if not one.startswith(allowed)] == []
+    assert found.complaints() == []
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site whose one branch has no measured commit."""
+    return bare_site.write(tmp_path_factory.mktemp("bare"), bare_site.INDEX, ["main"])

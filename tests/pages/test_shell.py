@@ -1,58 +1,17 @@
-"""What all pages share, on a site of made-up data that is opened as a file: navigation, theme, address, tables."""
+"""What all pages share: navigation, theme, addresses, texts, and what is said where there is nothing."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dcu_asv_ext.pages.writing import Out
-from dcu_asv_ext.site.pages_assets import copy_pages
-
 from .accessibility import violations
+from .bare_site import HASH, INDEX, go, main_text, write
 from .browser import Browser, BrowserError, Page
 
-NONE, MINUS, TIMES = "\N{EN DASH}", "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
-HASH = "ab" * 20
-INDEX: dict[str, Any] = {
-    "format": 1,
-    "project": "<b>kernels</b>",
-    "project_url": "javascript:alert(1)",
-    "show_commit_url": "https://example.org/commit/",
-    "made_at": "2026-01-02T03:04:05+00:00",
-    "version": "1.2",
-    "commits": [[HASH, 1_767_312_000_000, "Subject with <i>marks</i>"], ["cd" * 20, 0, ""]],
-    "branches": [{"name": "main", "commits": [0, 1], "numbers": [0, 3], "head": 1}],
-    "tags": [],
-    "places": [{"machine": "m", "env": "e", "key": "m~e", "device": None, "product": None, "facts": {}}],
-    "functions": [],
-    "metrics": {},
-    "comparisons": [],
-    "evidence": {},
-    "matrices": [],
-    "notes": [],
-}
-EMPTY = {"changes": [], "events": [], "set_ups": [], "restarts": [], "too_short": 4, "notes": []}
-
-
-def write(folder: Path, index: dict[str, Any], branches: list[str]) -> Path:
-    copy_pages(folder)
-    out = Out(folder / "data")
-    out.put("index", index)
-    out.put("overview", {"branches": [{"name": name, "heads": []} for name in branches]})
-    out.put("changes", {"branches": [{"name": name, **EMPTY} for name in branches]})
-    return folder / "index.html"
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A branch without a measured commit."""
-    return write(tmp_path_factory.mktemp("bare"), INDEX, ["main"])
+NONE = "\N{EN DASH}"
 
 
 @pytest.fixture(scope="module")
@@ -60,31 +19,6 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Nothing was ever measured."""
     index = {**INDEX, "commits": [], "branches": [], "places": []}
     return write(tmp_path_factory.mktemp("nothing"), index, [])
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
-    """It must ask for files alone, and complain of nothing."""
-    found = browser.page()
-    found.resize(1400, 1000)
-    found.scheme("light")
-    yield found
-    assert [one for one in found.requests() if not one.startswith(("file:", "data:"))] == []
-    assert found.complaints() == []
-    found.close()
-
-
-def go(page: Page, site: Path, route: str) -> Page:
-    page.visit("about:blank")
-    page.visit(f"{site.as_uri()}#/{route}")
-    page.wait("!!document.querySelector('main h1') && !document.querySelector('main[aria-busy]')")
-    page.settle()
-    return page
-
-
-def main_text(page: Page) -> str:
-    found: str = page.run("document.querySelector('main').innerText")
-    return found
 
 
 # ---- frame
@@ -288,150 +222,3 @@ def test_a_commit_leads_to_the_project_and_is_only_text(tab: Page, bare: Path) -
     assert tab.run("dcu.commitLink(null).textContent") == NONE
     tab.run("dcu.index.show_commit_url = 'javascript:alert(1)//'")
     assert tab.run("dcu.commitLink(0).tagName") == "SPAN"
-
-
-# ---- tables and drawings
-
-TABLE = """
-dcu.table({caption: "Rows", filter: true, csv: "rows", state: "t", sort: ["size", "desc"], columns: [
-  {key: "name", title: "Name"}, {key: "size", title: "Size", numeric: true},
-  {key: "more", title: "More", hidden: true}], rows: %s})
-"""
-ROWS = [
-    {"name": '=cmd|"x"', "size": 2, "more": "a\nb"},
-    {"name": "kernel_10", "size": None, "more": "-1"},
-    {"name": "kernel_9 <b>", "size": 10.5, "more": "-x"},
-]
-
-
-def with_table(page: Page, site: Path, rows: Any, query: str = "") -> Page:
-    go(page, site, "overview")
-    page.run(
-        f"dcu.pages.set('rows', {{show: (state, main) => main.append(dcu.heading('T'), {TABLE % json.dumps(rows)})}})"
-    )
-    page.run(f"location.hash = '#/rows{query}'")
-    page.wait("document.querySelector('main').dataset.shown === 'rows'")
-    page.run("dcu.download = (...told) => { window.kept = told; }")
-    return page
-
-
-def names(page: Page) -> list[str]:
-    found: list[str] = page.run(
-        "[...document.querySelectorAll('main tbody th')].map((one) => one.textContent)"
-    )
-    return found
-
-
-def test_a_table_is_sorted_by_its_headings_and_what_is_missing_stays_last(tab: Page, bare: Path) -> None:
-    with_table(tab, bare, ROWS)
-    assert names(tab) == ["kernel_9 <b>", '=cmd|"x"', "kernel_10"]
-    sorted_by = (
-        "[...document.querySelectorAll('th[aria-sort]')].map((one) => [one.dataset.key, one.ariaSort])"
-    )
-    assert tab.run(sorted_by) == [["size", "descending"]]
-    tab.click("main th[data-key=size] button")
-    assert names(tab) == ['=cmd|"x"', "kernel_9 <b>", "kernel_10"]
-    assert tab.run(sorted_by) == [["size", "ascending"]]
-    tab.click("main th[data-key=name] button")
-    assert names(tab) == ['=cmd|"x"', "kernel_9 <b>", "kernel_10"]  # 9 before 10
-    assert tab.run("dcu.router.state().query") == {"t.sort": "name:asc"}
-
-
-def test_sort_and_filter_of_an_address_are_those_of_the_table(tab: Page, bare: Path) -> None:
-    with_table(tab, bare, ROWS, "?t.sort=name:desc&t.find=KERNEL")
-    assert names(tab) == ["kernel_10", "kernel_9 <b>"]
-    assert tab.run("document.querySelector('main .found').textContent") == "2 of 3 rows"
-    tab.run(
-        "(() => { const box = document.querySelector('main input'); box.focus(); box.setSelectionRange(9, 9); })()"
-    )
-    tab.type(" 9")
-    assert names(tab) == ["kernel_9 <b>"]
-    assert tab.run("dcu.router.state().query['t.find']") == "KERNEL 9"
-    tab.type("x")
-    assert "No row matches." in main_text(tab)
-
-
-def test_a_table_is_exported_as_it_is_filtered_and_a_spreadsheet_runs_nothing(tab: Page, bare: Path) -> None:
-    with_table(tab, bare, ROWS)
-    tab.click("main .exports button")
-    name, text, kind = tab.run("kept")
-    assert (name, kind) == ("rows.csv", "text/csv")
-    assert list(csv.reader(io.StringIO(text, newline=""))) == [
-        ["name", "size", "more"],
-        ["kernel_9 <b>", "10.5", "'-x"],
-        ['\'=cmd|"x"', "2", "a\nb"],
-        ["kernel_10", "", "-1"],
-    ]
-    tab.run("document.querySelector('main input[type=search]').focus()")
-    tab.type("kernel")
-    tab.click("main .exports button:last-child")
-    assert json.loads(tab.run("kept")[1]) == [ROWS[2], ROWS[1]]
-
-
-def test_a_long_table_has_pages(tab: Page, bare: Path) -> None:
-    with_table(
-        tab, bare, [{"name": f"kernel_{number}", "size": 1000 - number, "more": ""} for number in range(450)]
-    )
-    assert len(names(tab)) == 200
-    assert "1 to 200 of 450" in main_text(tab)
-    tab.click("main .pager button:last-child")
-    tab.click("main .pager button:last-child")
-    assert names(tab) == [f"kernel_{number}" for number in range(400, 450)]
-    assert tab.run("document.querySelector('main .pager button:last-child').disabled")
-    assert tab.run("document.activeElement.className") == "scroll"
-    assert violations(tab) == []
-
-
-MARK = """
-window.mark = (given) => {
-  const drawn = dcu.intervalMark({limits: [0.5, 2], ...given});
-  return drawn && {
-    label: drawn.getAttribute("aria-label"),
-    points: [...drawn.querySelectorAll("circle")].map((one) => Number(one.getAttribute("cx"))),
-    beyond: drawn.querySelectorAll(".beyond").length,
-    none: Number(drawn.querySelector(".none").getAttribute("x1")),
-  };
-}; 0
-"""
-
-
-def test_an_interval_is_drawn_where_it_lies_and_said_in_words(tab: Page, bare: Path) -> None:
-    go(tab, bare, "overview")
-    tab.run(MARK)
-    same = tab.run("mark({ratio: 1, low: 0.9, high: 1.1})")
-    assert same["label"] == "ratio 1.000, 95 % interval 0.900 to 1.100"
-    assert same["points"] == [same["none"]] and same["beyond"] == 0
-    assert tab.run("mark({ratio: 1.5, low: 1.2, high: 1.9})")["points"][0] > same["none"]
-    far = tab.run("mark({ratio: 3, low: 1.5, high: 4})")
-    assert (far["points"], far["beyond"]) == ([], 1)
-    assert tab.run("mark({ratio: 1.2, low: null, high: null})")["label"] == "ratio 1.200"
-    assert tab.run("[mark({ratio: null}), mark({ratio: 0}), mark({ratio: NaN})]") == [None, None, None]
-
-
-def test_changes_are_told_as_people_read_them(tab: Page, bare: Path) -> None:
-    go(tab, bare, "overview")
-    told = tab.run(
-        "[{ratio: 1.0834}, {ratio: 0.9951}, {ratio: 4}, {ratio: null, difference: -0.05, unit: 'share'}, {}]"
-        ".map(dcu.changeText)"
-    )
-    assert told == ["+8.3 %", f"{MINUS}0.49 %", f"{TIMES}4", f"{MINUS}5 %", NONE]
-    told = tab.run(
-        "[{ratio: 1.1, ci_low: 1.05, ci_high: 1.15}, {ratio: 1.1, ci_low: 1.1, ci_high: 1.1},"
-        " {ratio: 1.1, ci_low: 1.05, ci_high: null}, {difference_low: -0.1, difference_high: 0.1, unit: 'share'}, {}]"
-        ".map(dcu.changeInterval)"
-    )
-    assert told == ["[+5.0 %, +15.0 %]", "exact", "[+5.0 %, open]", f"[{MINUS}10 %, +10 %]", ""]
-
-
-def test_a_command_is_copied_where_the_browser_lets_nobody_use_the_clipboard(tab: Page, bare: Path) -> None:
-    go(tab, bare, "overview")
-    tab.run(
-        "document.execCommand = (what) => { window.copied = [what, String(getSelection())]; return true; }"
-    )
-    tab.run("Object.defineProperty(window, 'isSecureContext', {value: false}); 0")
-    tab.run("document.querySelector('main').replaceChildren(dcu.copyable(\"dcu-asv compare 'a b'\"))")
-    tab.click("main .command:last-child button")
-    assert tab.run("copied") == ["copy", "dcu-asv compare 'a b'"]
-    assert (
-        tab.run("document.querySelector('main .command:last-child [role=status]').textContent") == "Copied."
-    )
