@@ -12,6 +12,8 @@ from .model import Work
 def build(work: Work) -> None:
     """Writes every data file. Raises OSError where one cannot be written."""
     series.build(work)
+    # The change points serve asv's own part too, if it has not come to them yet.
+    work.cache.flush()
     overview.build(work)
     evidence_pages.build(work, profiles.build(work))
     # The last that is made, since it goes on as long as nobody waits.
