@@ -24,7 +24,7 @@ from .clock import clocks_differ, in_cycles, judged
 from .differences import check_vary, differences, sentence, together, undeclared
 from .explaining import explanation
 from .facts import all_facts
-from .identity import agree
+from .lending import earlier, lent
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
 from .sessions import moment
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from ..stats.rounds import Run
     from ..stats.suite import SuiteComparison
 
+#: Earlier results of a series that its noise is learned from.
+HISTORY = 50
+
 MISSING, FIXED = "missing", "fixed"
 FAILED_BOTH = "failed before and after"
 ONLY_BEFORE, ONLY_AFTER = "only before", "only after"
-
-#: Earlier results of a series that its noise is learned from.
-HISTORY = 50
 
 #: Row verdicts by what matters.
 ORDER = (
@@ -271,13 +271,9 @@ def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: A
         return None
     from ..stats import compare_suite
 
-    earlier: dict[int, list[ResultSet]] = {}
-    for row in rows:
-        if id(row.sets[0]) not in earlier:
-            earlier[id(row.sets[0])] = _earlier(history, *row.sets)
     found: SuiteComparison = compare_suite(
         [_samples(row) for row in rows],
-        history=[_history(earlier[id(row.sets[0])], row) for row in rows],
+        history=_histories(history, rows),
         paired=[row.paired for row in rows],
         exact=[_never_varies(row) for row in rows],
         points=[row.row.series.points for row in rows],
@@ -287,6 +283,21 @@ def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: A
         groups=[row.row.key.benchmark if row.row.series.unit == "seconds" else None for row in rows],
         **options,
     )
+    return found
+
+
+def _histories(history: Sequence[ResultSet], rows: Sequence[_Row]) -> list[list[Run] | None]:
+    """Of each row, from the history of its own sides."""
+    sides: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        sides.setdefault(id(row.sets[0]), []).append(place)
+    found: list[list[Run] | None] = [None] * len(rows)
+    for places in sides.values():
+        asked = [(row.row.key, row.row.before) for row in map(rows.__getitem__, places)]
+        past = earlier(history, *rows[places[0]].sets)
+        runs = lent(past, [(key, side) for key, side in asked if side is not None], HISTORY)
+        for place, one in zip(places, runs, strict=True):
+            found[place] = one
     return found
 
 
@@ -311,36 +322,6 @@ def _samples(row: _Row) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]
     common = _common(before, after)
     sides = [{one.number: one.samples for one in side.rounds} for side in (before, after)]
     return [sides[0][number] for number in common], [sides[1][number] for number in common]
-
-
-def _earlier(history: Sequence[ResultSet], before: ResultSet, after: ResultSet) -> list[ResultSet]:
-    """The history of this machine and environment up to `before`, newest last, without the two sides."""
-    same = [one for one in history if (one.machine, one.env) == (before.machine, before.env)]
-    places = [place for place, one in enumerate(same) if one.commit == before.commit]
-    if places:
-        same = same[: places[0]]
-    elif before.date:
-        same = [one for one in same if one.date < before.date]
-    return [one for one in same if one.commit not in (before.commit, after.commit) and not one.dirty]
-
-
-def _history(earlier: Sequence[ResultSet], row: _Row) -> list[Run] | None:
-    side, key = row.row.before, row.row.key
-    assert side is not None
-    wanted = side.version, side.protocol
-    found: list[Run] = []
-    for one in reversed(earlier):
-        past = one.sides.get(key)
-        if past is None or past.state != OK or past.conflict or not past.rounds:
-            continue
-        if (past.version, past.protocol) != wanted:
-            continue
-        if past.identity is not side.identity and not agree(past.identity, side.identity):
-            continue
-        found.append(past.run)
-        if len(found) == HISTORY:
-            break
-    return found[::-1] or None
 
 
 # ---- the report

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..stats.verdicts import NOT_COMPARABLE, Comparison
 
@@ -104,12 +104,14 @@ class Side:
     conflict: str = ""
     identity: Identity | None = None
 
-    @cached_property
-    def run(self) -> Run:
-        """Its rounds as an earlier run, for comparisons that have it in their history."""
-        from ..stats.rounds import Run
 
-        return Run(one.samples for one in self.rounds)
+class Lender(NamedTuple):
+    """A sound figure's rounds, for comparisons that have it in their history, and what they must have in common."""
+
+    run: Run
+    version: str | None
+    protocol: int | None
+    identity: Identity | None
 
 
 @dataclass
@@ -132,6 +134,25 @@ class ResultSet:
     dirty: bool = False
     notes: list[str] = field(default_factory=list)
     records: Sequence[Mapping[str, Any]] = ()
+
+    @cached_property
+    def lenders(self) -> tuple[tuple[Key, ...], list[Lender | None]]:
+        """Its keys, and of each what it lends to later comparisons, None where it has no sound figure. Equal keys of
+        result sets are the same tuple."""
+        from ..stats.rounds import Run
+
+        lenders = [
+            None
+            if side.state != OK or side.conflict or not side.rounds
+            else Lender(Run(one.samples for one in side.rounds), side.version, side.protocol, side.identity)
+            for side in self.sides.values()
+        ]
+        return _shared(tuple(self.sides)), lenders
+
+
+@lru_cache(maxsize=256)
+def _shared(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    return keys
 
 
 @dataclass(frozen=True)

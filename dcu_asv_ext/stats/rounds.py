@@ -252,7 +252,7 @@ def history_spread(runs: Sequence[Rounds]) -> float:
 
 def _runs(runs: Sequence[Rounds]) -> list[Any]:
     try:
-        return [run if isinstance(run, np.ndarray) else [*run] for run in runs]
+        return [run if isinstance(run, (np.ndarray, Run)) else [*run] for run in runs]
     except TypeError:
         raise BadRounds("history: it must be a sequence of runs, each a sequence of rounds") from None
 
