@@ -52,3 +52,8 @@ def go(page: Page, site: Path, route: str) -> Page:
 def main_text(page: Page) -> str:
     found: str = page.run("document.querySelector('main').innerText")
     return found
+
+
+def slips(page: Page) -> list[str]:
+    """Values that were never meant for people, in what the page shows."""
+    return [one for one in ("null", "undefined", "NaN", "[object") if one in main_text(page)]

@@ -10,6 +10,7 @@ import pytest
 
 from . import history, published_data
 from .accessibility import violations
+from .bare_site import slips
 from .browser import Page
 from .serving import Site
 
@@ -76,6 +77,7 @@ def test_they_are_accessible_and_fit_their_window(tab: Page, address: str, width
     for route in ROUTES:
         go(tab, address, route)
         assert violations(tab) == [], route
+        assert slips(tab) == [], route
         assert tab.run("document.documentElement.scrollWidth") == width, route
 
 

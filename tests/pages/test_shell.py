@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .accessibility import violations
-from .bare_site import HASH, INDEX, go, main_text, write
+from .bare_site import HASH, INDEX, go, main_text, slips, write
 from .browser import Browser, BrowserError, Page
 
 NONE = "\N{EN DASH}"
@@ -141,6 +141,7 @@ def test_the_frame_and_the_empty_states_are_accessible(
     for route in ("overview", "changes", "benchmarks", "nowhere"):
         go(tab, bare, route)
         assert violations(tab) == [], route
+        assert slips(tab) == [], route
         assert tab.run("document.documentElement.scrollWidth") == width, route
 
 

@@ -18,22 +18,22 @@
 
   const VERDICTS = {
     // word: [class, symbol]
-    "regression": ["regression", "✗"],
-    "improvement": ["improvement", "✓"],
+    regression: ["regression", "✗"],
+    improvement: ["improvement", "✓"],
     "no change": ["no-change", "="],
-    "inconclusive": ["inconclusive", "?"],
+    inconclusive: ["inconclusive", "?"],
     "not comparable": ["not-comparable", "≠"],
     "not measured": ["not-comparable", "∅"],
-    "missing": ["not-comparable", "∅"],
-    "failed": ["failed", "!"],
+    missing: ["not-comparable", "∅"],
+    failed: ["failed", "!"],
     "failed before and after": ["failed", "!"],
-    "wrong": ["failed", "!"],
+    wrong: ["failed", "!"],
     "wrong result": ["failed", "!"],
-    "fixed": ["improvement", "✓"],
-    "passed": ["improvement", "✓"],
+    fixed: ["improvement", "✓"],
+    passed: ["improvement", "✓"],
     "only before": ["no-change", "−"],
     "only after": ["no-change", "+"],
-    "told": ["no-change", "i"],
+    told: ["no-change", "i"],
   };
 
   /* The class and the symbol of a word; one that is not known is shown plainly. */
@@ -44,7 +44,12 @@
     const [kind, symbol] = kindOf(word);
     const key = `verdict.${word}`;
     const told = shown || (key in dcu.texts ? text(key) : word);
-    return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true", class: "symbol" }, symbol), told);
+    return el(
+      "span",
+      { class: `badge ${kind}` },
+      el("span", { "aria-hidden": "true", class: "symbol" }, symbol),
+      told,
+    );
   };
   dcu.verdict.kind = (word) => kindOf(word)[0];
 
@@ -88,9 +93,14 @@
     const button = el("button", { type: "button" }, text("copy"));
     button.addEventListener("click", () =>
       copy(command, code).then(
-        () => { status.textContent = text("copied"); },
-        () => { status.textContent = text("copy-failed"); },
-      ));
+        () => {
+          status.textContent = text("copied");
+        },
+        () => {
+          status.textContent = text("copy-failed");
+        },
+      ),
+    );
     return el("div", { class: "command" }, code, button, status);
   };
 

@@ -17,17 +17,20 @@ window.dcu = (() => {
   /* The data of a key ("index", "b/...", see the README of the data); one file, fetched once. */
   function load(key) {
     if (!asked.has(key)) {
-      asked.set(key, new Promise((resolve, reject) => {
-        waiting.set(key, { resolve, reject });
-        const script = document.createElement("script");
-        script.src = "data/" + key.split("/").map(encodeURIComponent).join("/") + ".js";
-        script.onerror = () => {
-          asked.delete(key);
-          reject(new Error(text("no-data", { key })));
-        };
-        script.onload = () => script.remove();
-        document.head.append(script);
-      }));
+      asked.set(
+        key,
+        new Promise((resolve, reject) => {
+          waiting.set(key, { resolve, reject });
+          const script = document.createElement("script");
+          script.src = "data/" + key.split("/").map(encodeURIComponent).join("/") + ".js";
+          script.onerror = () => {
+            asked.delete(key);
+            reject(new Error(text("no-data", { key })));
+          };
+          script.onload = () => script.remove();
+          document.head.append(script);
+        }),
+      );
     }
     return asked.get(key);
   }

@@ -18,7 +18,11 @@ dcu.find = (() => {
 
   /* Position in index.commits of a hash, or of its first 8 letters. */
   function commit(hash) {
-    return told(table("commits", () => dcu.index.commits.map(([full], ci) => [full.slice(0, 8), ci])).get(String(hash || "").slice(0, 8)));
+    return told(
+      table("commits", () => dcu.index.commits.map(([full], ci) => [full.slice(0, 8), ci])).get(
+        String(hash || "").slice(0, 8),
+      ),
+    );
   }
 
   /* The entry of index.functions by its slug. */

@@ -12,37 +12,56 @@ dcu.frame = (() => {
   ];
 
   function theme() {
-    const options = [["", text("theme.system")], ["light", text("theme.light")], ["dark", text("theme.dark")]];
-    return dcu.choice({ label: text("theme"), name: "theme", options, value: dcuTheme.chosen(), chosen: dcuTheme.choose });
+    const options = [
+      ["", text("theme.system")],
+      ["light", text("theme.light")],
+      ["dark", text("theme.dark")],
+    ];
+    return dcu.choice({
+      label: text("theme"),
+      name: "theme",
+      options,
+      value: dcuTheme.chosen(),
+      chosen: dcuTheme.choose,
+    });
   }
 
   function top() {
-    const links = WAYS.map(([page]) => el("li", {}, el("a", { href: dcu.router.link(page), "data-page": page }, text(`nav.${page}`))));
-    links.push(el("li", {}, el("a", { href: "../index.html", class: "away" }, text("nav.asv"))));
-    document.getElementById("top").replaceChildren(
-      el("a", { class: "brand", href: dcu.router.link("overview") }, dcu.index.project),
-      el("nav", { "aria-label": text("nav") }, el("ul", {}, links)),
-      theme(),
+    const links = WAYS.map(([page]) =>
+      el("li", {}, el("a", { href: dcu.router.link(page), "data-page": page }, text(`nav.${page}`))),
     );
+    links.push(el("li", {}, el("a", { href: "../index.html", class: "away" }, text("nav.asv"))));
+    document
+      .getElementById("top")
+      .replaceChildren(
+        el("a", { class: "brand", href: dcu.router.link("overview") }, dcu.index.project),
+        el("nav", { "aria-label": text("nav") }, el("ul", {}, links)),
+        theme(),
+      );
   }
 
   function foot() {
     const { made_at: made, version, commits, project_url: home } = dcu.index;
     const when = (made || "").replace("T", " ").replace(/(\.\d+)?(Z|\+00:00)$/, " UTC");
-    document.getElementById("foot").replaceChildren(
-      el("p", {}, text("foot.made", { when, version, count: commits.length })),
-      el("p", {}, text("foot.data")),
-      /^https?:\/\//i.test(home || "") && el("p", {}, el("a", { href: home, rel: "noreferrer" }, text("foot.home"))),
-    );
+    document
+      .getElementById("foot")
+      .replaceChildren(
+        el("p", {}, text("foot.made", { when, version, count: commits.length })),
+        el("p", {}, text("foot.data")),
+        /^https?:\/\//i.test(home || "") &&
+          el("p", {}, el("a", { href: home, rel: "noreferrer" }, text("foot.home"))),
+      );
   }
 
   /* Which way is the present one; the choice of a branch goes along. */
   function mark(state) {
     for (const [page, beneath] of WAYS) {
       const link = document.querySelector(`#top a[data-page="${page}"]`);
-      if (page === state.page || beneath.includes(state.page)) link.setAttribute("aria-current", page === state.page ? "page" : "true");
+      if (page === state.page || beneath.includes(state.page))
+        link.setAttribute("aria-current", page === state.page ? "page" : "true");
       else link.removeAttribute("aria-current");
-      if (page === "overview" || page === "changes") link.href = dcu.router.link(page, [], { branch: state.query.branch });
+      if (page === "overview" || page === "changes")
+        link.href = dcu.router.link(page, [], { branch: state.query.branch });
     }
   }
 

@@ -2,7 +2,9 @@
 /* Small drawings within a line of text or a table. */
 (() => {
   const { el, text, format } = dcu;
-  const WIDTH = 120, HEIGHT = 18, EDGE = 6;
+  const WIDTH = 120,
+    HEIGHT = 18,
+    EDGE = 6;
   const fixed = (number) => number.toFixed(1);
 
   const ENDS = [1.05, 1.1, 1.2, 1.3, 1.5, 2, 3, 5]; // of an axis; what lies beyond the last is drawn as an arrow
@@ -10,7 +12,8 @@
 
   /* The limits of a ratio axis for all rows, 1 in the middle. rows: {ci_low, ci_high}. */
   dcu.ratioLimits = (rows) => {
-    const away = rows.flatMap((one) => [one.ci_low, one.ci_high])
+    const away = rows
+      .flatMap((one) => [one.ci_low, one.ci_high])
       .filter((one) => format.known(one) && one > 0)
       .map((one) => Math.exp(Math.abs(Math.log(one))))
       .sort((a, b) => a - b);
@@ -31,7 +34,18 @@
     const middle = HEIGHT / 2;
     const line = (x1, x2, y1, y2) => el("svg:line", { class: "reach", x1: fixed(x1), x2: fixed(x2), y1, y2 });
     const band = [within(at(1 / margin)), within(at(margin))];
-    const parts = margin > 1 ? [el("svg:rect", { class: "margin", x: fixed(band[0]), width: fixed(band[1] - band[0]), y: 1, height: HEIGHT - 2 })] : [];
+    const parts =
+      margin > 1
+        ? [
+            el("svg:rect", {
+              class: "margin",
+              x: fixed(band[0]),
+              width: fixed(band[1] - band[0]),
+              y: 1,
+              height: HEIGHT - 2,
+            }),
+          ]
+        : [];
     parts.push(el("svg:line", { class: "none", x1: fixed(at(1)), x2: fixed(at(1)), y1: 1, y2: HEIGHT - 1 }));
     if (format.known(low) && format.known(high) && low > 0) {
       parts.push(line(within(at(low)), within(at(high)), middle, middle));
@@ -41,10 +55,22 @@
       }
     }
     if (inside(at(ratio))) parts.push(el("svg:circle", { cx: fixed(at(ratio)), cy: middle, r: 3.2 }));
-    const label = format.known(low) && format.known(high)
-      ? text("interval.label", { ratio: format.ratio(ratio), low: format.ratio(low), high: format.ratio(high) })
-      : text("interval.ratio", { ratio: format.ratio(ratio) });
-    return el("svg:svg", { class: `interval ${dcu.verdict.kind(word)}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": label }, parts);
+    const label =
+      format.known(low) && format.known(high)
+        ? text("interval.label", { ratio: format.ratio(ratio), low: format.ratio(low), high: format.ratio(high) })
+        : text("interval.ratio", { ratio: format.ratio(ratio) });
+    return el(
+      "svg:svg",
+      {
+        class: `interval ${dcu.verdict.kind(word)}`,
+        viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+        width: WIDTH,
+        height: HEIGHT,
+        role: "img",
+        "aria-label": label,
+      },
+      parts,
+    );
   };
 
   function arrow(x, way) {
@@ -74,7 +100,11 @@
       pen = "L";
     });
     const last = values.reduce((found, value, place) => (format.known(value) ? place : found), 0);
-    return el("svg:svg", { class: "sparkline", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label },
-      el("svg:path", { d: path }), el("svg:circle", { cx: fixed(x(last)), cy: fixed(y(values[last])), r: 2.4 }));
+    return el(
+      "svg:svg",
+      { class: "sparkline", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label },
+      el("svg:path", { d: path }),
+      el("svg:circle", { cx: fixed(x(last)), cy: fixed(y(values[last])), r: 2.4 }),
+    );
   };
 })();

@@ -7,11 +7,15 @@
   /* Name -> value of a combination, whether it is told by names or as a list of values. */
   function byName(fn, params) {
     if (!Array.isArray(params)) return params || {};
-    return Object.fromEntries(params.map((value, place) => [(fn && fn.params[place] && fn.params[place].name) || String(place), value]));
+    return Object.fromEntries(
+      params.map((value, place) => [(fn && fn.params[place] && fn.params[place].name) || String(place), value]),
+    );
   }
 
   const shownParams = (params) =>
-    Object.entries(params).map(([name, value]) => (/^\d+$/.test(name) ? value : `${name}=${value}`)).join(", ");
+    Object.entries(params)
+      .map(([name, value]) => (/^\d+$/.test(name) ? value : `${name}=${value}`))
+      .join(", ");
 
   /* "name(n=256, float32)" */
   dcu.benchmarkName = (name, params = {}) => {
@@ -58,7 +62,14 @@
   };
 
   /* The 95 % interval of a change, as changeText has it; "exact" where the figures do not vary. */
-  dcu.changeInterval = ({ ratio, ci_low: low, ci_high: high, difference_low: least, difference_high: most, unit }) => {
+  dcu.changeInterval = ({
+    ratio,
+    ci_low: low,
+    ci_high: high,
+    difference_low: least,
+    difference_high: most,
+    unit,
+  }) => {
     if (format.known(least) && format.known(most)) {
       return `[${dcu.changeText({ difference: least, unit })}, ${dcu.changeText({ difference: most, unit })}]`;
     }

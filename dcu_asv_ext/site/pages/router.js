@@ -49,7 +49,8 @@ dcu.router = (() => {
   /* A page that is gone to takes the focus, so that it is read out from its heading on. */
   function settle(shown, stood, first) {
     if (stood) {
-      const control = stood.name && [...shown.querySelectorAll("[name]")].find((one) => one.getAttribute("name") === stood.name);
+      const control =
+        stood.name && [...shown.querySelectorAll("[name]")].find((one) => one.getAttribute("name") === stood.name);
       if (control) control.focus({ preventScroll: true });
       window.scrollTo(0, stood.top);
       return;
@@ -68,7 +69,8 @@ dcu.router = (() => {
     const before = current;
     const now = (current = parse(location.hash));
     const page = dcu.pages.get(now.page);
-    const same = before.page === now.page && before.path.join("/") === now.path.join("/") && main.dataset.shown === now.page;
+    const same =
+      before.page === now.page && before.path.join("/") === now.path.join("/") && main.dataset.shown === now.page;
     const first = before.page === "";
     try {
       if (!page) throw new Error(dcu.text("no-page", { page: now.page }));
@@ -91,7 +93,14 @@ dcu.router = (() => {
       document.dispatchEvent(new CustomEvent("dcu:shown", { detail: now }));
     } catch (fault) {
       if (current !== now) return;
-      main.replaceChildren(dcu.el("div", { class: "fault", role: "alert" }, dcu.el("h1", {}, dcu.text("fault")), dcu.el("p", {}, fault.message)));
+      main.replaceChildren(
+        dcu.el(
+          "div",
+          { class: "fault", role: "alert" },
+          dcu.el("h1", {}, dcu.text("fault")),
+          dcu.el("p", {}, fault.message),
+        ),
+      );
       if (!(fault instanceof Error) || fault.name !== "Error") console.error(fault);
     } finally {
       if (current === now) main.removeAttribute("aria-busy");

@@ -20,17 +20,23 @@
   function csvField(value) {
     if (absent(value)) return "";
     const plain = String(value);
-    const safe = typeof value === "number" || !FORMULA.test(plain) || Number.isFinite(Number(plain)) ? plain : `'${plain}`;
+    const safe =
+      typeof value === "number" || !FORMULA.test(plain) || Number.isFinite(Number(plain)) ? plain : `'${plain}`;
     return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
   }
 
   function toCsv(columns, rows) {
-    const lines = [columns.map((one) => csvField(one.key)), ...rows.map((row) => columns.map((one) => csvField(one.value(row))))];
+    const lines = [
+      columns.map((one) => csvField(one.key)),
+      ...rows.map((row) => columns.map((one) => csvField(one.value(row)))),
+    ];
     return lines.map((fields) => fields.join(",")).join("\r\n") + "\r\n";
   }
 
   function toJson(columns, rows) {
-    const plain = rows.map((row) => Object.fromEntries(columns.map((one) => [one.key, absent(one.value(row)) ? null : one.value(row)])));
+    const plain = rows.map((row) =>
+      Object.fromEntries(columns.map((one) => [one.key, absent(one.value(row)) ? null : one.value(row)])),
+    );
     return JSON.stringify(plain, null, 1) + "\n";
   }
 
@@ -38,15 +44,37 @@
   function whole(column) {
     const value = column.value || ((row) => row[column.key]);
     const shown = (row) => (absent(value(row)) ? dcu.format.NONE : String(value(row)));
-    return { ...column, value, order: column.order || value, cell: column.cell || shown, text: column.text || ((row) => (absent(value(row)) ? "" : String(value(row)))) };
+    return {
+      ...column,
+      value,
+      order: column.order || value,
+      cell: column.cell || shown,
+      text: column.text || ((row) => (absent(value(row)) ? "" : String(value(row)))),
+    };
   }
 
   class Table {
-    constructor({ columns, rows, caption, filter = false, csv = "", sort = null, state = "", empty = "", rowClass = null, hideCaption = false, write = {} }) {
+    constructor({
+      columns,
+      rows,
+      caption,
+      filter = false,
+      csv = "",
+      sort = null,
+      state = "",
+      empty = "",
+      rowClass = null,
+      hideCaption = false,
+      write = {},
+    }) {
       Object.assign(this, { rows, caption, csv, state, rowClass, first: 0 });
       this.exported = columns.map(whole);
       this.columns = this.exported.filter((one) => !one.hidden);
-      this.write = { csv: (found) => toCsv(this.exported, found), json: (found) => toJson(this.exported, found), ...write };
+      this.write = {
+        csv: (found) => toCsv(this.exported, found),
+        json: (found) => toJson(this.exported, found),
+        ...write,
+      };
       this.empty = empty || text("table.empty");
       const query = state ? dcu.router.state().query : {};
       const [key, way] = (query[`${state}.sort`] || "").split(":");
@@ -59,10 +87,18 @@
     build(filter, hideCaption) {
       this.body = el("tbody", {});
       this.heads = this.columns.map((column) => this.head(column));
-      const table = el("table", {}, el("caption", { class: hideCaption ? "unseen" : null }, this.caption), this.headings(), this.body);
+      const table = el(
+        "table",
+        {},
+        el("caption", { class: hideCaption ? "unseen" : null }, this.caption),
+        this.headings(),
+        this.body,
+      );
       this.found = el("span", { class: "found", role: "status" });
       this.pages = el("div", { class: "pager" });
-      const tools = (filter || this.csv) && el("div", { class: "tools" }, filter && this.filterBox(), this.found, this.csv && this.exports());
+      const tools =
+        (filter || this.csv) &&
+        el("div", { class: "tools" }, filter && this.filterBox(), this.found, this.csv && this.exports());
       const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": this.caption }, table);
       return el("div", { class: "table" }, tools || null, box, this.pages);
     }
@@ -76,14 +112,24 @@
         if (groups.length && groups[groups.length - 1][0] === group) groups[groups.length - 1][1] += 1;
         else groups.push([group, 1]);
       }
-      const cell = ([group, span]) => (group ? el("th", { scope: "colgroup", colspan: span, class: "group" }, group) : el("td", { colspan: span }));
+      const cell = ([group, span]) =>
+        group ? el("th", { scope: "colgroup", colspan: span, class: "group" }, group) : el("td", { colspan: span });
       return el("thead", {}, el("tr", { class: "groups" }, groups.map(cell)), heads);
     }
 
     head(column) {
-      const button = el("button", { type: "button", title: column.help || null, onclick: () => this.sortBy(column) }, column.title,
-        el("span", { class: "way", "aria-hidden": "true" }));
-      return el("th", { scope: "col", class: column.numeric ? "numeric" : null, "data-key": column.key }, button, column.below);
+      const button = el(
+        "button",
+        { type: "button", title: column.help || null, onclick: () => this.sortBy(column) },
+        column.title,
+        el("span", { class: "way", "aria-hidden": "true" }),
+      );
+      return el(
+        "th",
+        { scope: "col", class: column.numeric ? "numeric" : null, "data-key": column.key },
+        button,
+        column.below,
+      );
     }
 
     filterBox() {
@@ -99,7 +145,14 @@
 
     exports() {
       const button = (kind, type) =>
-        el("button", { type: "button", onclick: () => dcu.download(`${this.csv}.${kind}`, this.write[kind](this.chosen()), type) }, text(`table.${kind}`));
+        el(
+          "button",
+          {
+            type: "button",
+            onclick: () => dcu.download(`${this.csv}.${kind}`, this.write[kind](this.chosen()), type),
+          },
+          text(`table.${kind}`),
+        );
       return el("span", { class: "exports" }, button("csv", "text/csv"), button("json", "application/json"));
     }
 
@@ -114,21 +167,28 @@
 
     /* Sort and filter are part of the address where the table has a name there. */
     keep() {
-      if (this.state) dcu.router.note({ [`${this.state}.sort`]: (this.sort || []).join(":"), [`${this.state}.find`]: this.words });
+      if (this.state)
+        dcu.router.note({ [`${this.state}.sort`]: (this.sort || []).join(":"), [`${this.state}.find`]: this.words });
     }
 
     /* The rows that the filter leaves, in order. */
     chosen() {
       const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
       const matches = (row) => {
-        const all = this.columns.map((one) => one.text(row)).join("\n").toLowerCase();
+        const all = this.columns
+          .map((one) => one.text(row))
+          .join("\n")
+          .toLowerCase();
         return words.every((word) => all.includes(word));
       };
       const left = words.length ? this.rows.filter(matches) : [...this.rows];
       const column = this.sort && this.columns.find((one) => one.key === this.sort[0]);
       if (!column) return left;
       const way = this.sort[1] === "desc" ? -1 : 1;
-      return left.map((row) => [column.order(row), row]).sort((a, b) => compare(a[0], b[0], way)).map(([, row]) => row);
+      return left
+        .map((row) => [column.order(row), row])
+        .sort((a, b) => compare(a[0], b[0], way))
+        .map(([, row]) => row);
     }
 
     fill() {
@@ -143,15 +203,21 @@
         const told = this.rows.length ? text("table.no-match") : this.empty;
         this.body.append(el("tr", {}, el("td", { colspan: this.columns.length, class: "quiet" }, told)));
       }
-      this.found.textContent = rows.length === this.rows.length
-        ? text("table.rows", { count: rows.length })
-        : text("table.found", { count: rows.length, all: this.rows.length });
+      this.found.textContent =
+        rows.length === this.rows.length
+          ? text("table.rows", { count: rows.length })
+          : text("table.found", { count: rows.length, all: this.rows.length });
       this.fillPages(rows.length);
     }
 
     row(row) {
       const cells = this.columns.map((column, place) =>
-        el(place ? "td" : "th", { scope: place ? null : "row", class: column.numeric ? "numeric" : null }, column.cell(row)));
+        el(
+          place ? "td" : "th",
+          { scope: place ? null : "row", class: column.numeric ? "numeric" : null },
+          column.cell(row),
+        ),
+      );
       return el("tr", { class: this.rowClass ? this.rowClass(row) : null }, cells);
     }
 
@@ -167,9 +233,21 @@
         this.element.querySelector(".scroll").focus({ preventScroll: true });
       };
       this.pages.replaceChildren(
-        el("button", { type: "button", disabled: this.first === 0, onclick: go(this.first - PAGE) }, text("table.back")),
-        el("span", {}, text("table.range", { from: this.first + 1, to: Math.min(this.first + PAGE, count), all: count })),
-        el("button", { type: "button", disabled: this.first + PAGE >= count, onclick: go(this.first + PAGE) }, text("table.on")),
+        el(
+          "button",
+          { type: "button", disabled: this.first === 0, onclick: go(this.first - PAGE) },
+          text("table.back"),
+        ),
+        el(
+          "span",
+          {},
+          text("table.range", { from: this.first + 1, to: Math.min(this.first + PAGE, count), all: count }),
+        ),
+        el(
+          "button",
+          { type: "button", disabled: this.first + PAGE >= count, onclick: go(this.first + PAGE) },
+          text("table.on"),
+        ),
       );
     }
   }
