@@ -152,12 +152,16 @@ def earlier_runs(runs: Sequence[Rounds], samples: int) -> Earlier:
     samples: how many a round of the comparison has; of longer rounds as many are taken, evenly spread, since the
     median of more samples varies less. Raises BadRounds for what is no history.
     """
-    given = _runs(runs)
-    if not all(isinstance(run, Run) for run in given):
+    kept = _kept(runs)
+    if kept is not None:
+        told = [run.told[samples] if samples in run.told else _told(run, samples) for run in kept]
+    else:
+        given = _runs(runs)
         block = _uniform(given)
         if block is not None:
             return Earlier(*_of_block(block, samples))
-    found = [told for run in given if (told := _told(run, samples)) is not None]
+        told = [_told(run, samples) for run in given]
+    found = [one for one in told if one is not None]
     variances, df, middles = zip(*found, strict=True) if found else ((), (), ())
     return Earlier(np.array(variances), np.array(df, dtype=np.float64), np.array(middles))
 
@@ -168,8 +172,8 @@ def look_ahead(many: Iterable[tuple[Sequence[Rounds], int]]) -> None:
     asked = [
         (run, samples)
         for runs, samples in many
-        for run in runs
-        if isinstance(run, Run) and samples not in run.told and len(run) >= 2 and all(map(len, run))
+        for run in _kept(runs) or ()
+        if samples not in run.told and len(run) >= 2 and all(map(len, run))
     ]
     rounds = [_thinned(one, samples) for run, samples in asked for one in run]
     try:
@@ -191,6 +195,14 @@ def look_ahead(many: Iterable[tuple[Sequence[Rounds], int]]) -> None:
     for (run, samples), one, sound in zip(asked, told, whole, strict=True):
         if sound:
             run.told[samples] = one
+
+
+def _kept(runs: Sequence[Rounds]) -> list[Run] | None:
+    """The runs, if all of them keep what is made of them."""
+    if not isinstance(runs, list):
+        return None
+    found = [run for run in runs if type(run) is Run]
+    return found if len(found) == len(runs) else None
 
 
 def _thinned(samples: Sequence[float], wanted: int) -> Sequence[float]:

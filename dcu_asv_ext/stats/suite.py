@@ -235,8 +235,8 @@ class _Chance:
     def at_most(self, level: float) -> float:
         """A bound that takes no time: no call is likelier than at a larger level, nor than it would be without a
         margin."""
-        largest = self._called(decision.CHANGE_LEVEL)
-        return self._weight * float(np.minimum(largest, level).sum())
+        larger = self._called(min(one for one in (decision.CHANGE_LEVEL, *self._calls) if one >= level))
+        return self._weight * float(np.minimum(larger, level).sum())
 
     def _called(self, level: float) -> Floats:
         """Chance of each to be called on one side."""

@@ -12,7 +12,7 @@ from .rounds import Floats
 from .variance import Mixture
 
 #: A tail this close to its level (log) is one step of Newton's method away from it, to twice as many digits.
-_CLOSE = 1e-6
+_CLOSE = 1e-5
 #: Largest step (log of the tail) of the path from one level to another, and the most of them.
 _STEP, _MOST_STEPS = 0.75, 16
 #: Paths tried before the bracket is halved in turn, and paths and halvings in all.
@@ -37,7 +37,7 @@ class Tails:
         return np.asarray((self.known.weights * each).sum(axis=1))
 
     def distance(self, level: float, near: tuple[float, Floats] | None = None) -> Floats:
-        """The distance whose tail is `level`, (N,), to twelve digits. near: another level and its distances.
+        """The distance whose tail is `level`, (N,), to ten digits. near: another level and its distances.
 
         Newton's method on logarithms. Its start is where the solution of the differential equation d distance /
         d tail = -1 / density leads (fourth-order Runge-Kutta), since a density takes a small part of a tail's time.
