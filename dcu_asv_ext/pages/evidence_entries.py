@@ -101,7 +101,8 @@ def _entry(results: ResultSet, group: _Group, file: str, recorded: bool) -> dict
     sessions = sessions_of([dict(one) for one in group.records])
     numbers = {session[0]["session"]: number for number, session in enumerate(sessions)}
     used = _used(group, sides)
-    counted = [record for record, metrics in zip(group.records, used, strict=True) if metrics]
+    counted = {record["session"] for record, metrics in zip(group.records, used, strict=True) if metrics}
+    runs = [one for session in sessions if session[0]["session"] in counted for one in session]
     return {
         "commit": results.commit,
         "params": list(group.params.values()),
@@ -118,7 +119,7 @@ def _entry(results: ResultSet, group: _Group, file: str, recorded: bool) -> dict
             if recorded and NO_ENTRY not in side.notes
         },
         "memory": _memory(results, group),
-        "status": _status(counted or sessions[-1]),
+        "status": _status(runs or sessions[-1]),
         "notes": [*group.notes, *results.notes],
     }
 
@@ -138,7 +139,7 @@ def _used(group: _Group, sides: Mapping[str, Side]) -> list[list[str]]:
 
 
 def _status(records: Sequence[Record]) -> str:
-    """The one that all have, else each with its rounds."""
+    """The one that all have, else each with its rounds. records: of the sessions that the figures are from."""
     counted: dict[str, int] = {}
     for record in records:
         counted[record["status"]] = counted.get(record["status"], 0) + 1

@@ -42,7 +42,7 @@ def build(work: Work) -> list[Timeline]:
     if maker.too_many:
         size = MOST_BYTES >> 20
         work.notes.append(
-            f"{maker.too_many} profiles have no timeline: all together would have more than {size} MiB"
+            f"profiles without a timeline, since all together would have more than {size} MiB: {maker.too_many}"
         )
     return maker.made
 
