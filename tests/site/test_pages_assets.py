@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,11 @@ def loaded(page: Path) -> list[str]:
 
 def test_all_that_the_page_loads_is_there_and_nothing_comes_from_elsewhere(folder: Path) -> None:
     found = [one for one in loaded(folder / "index.html") if not one.startswith("data:")]
-    assert len(found) > 15
-    assert [one for one in found if not (folder / one).is_file()] == []
+    assert [one.partition("?")[0] for one in found] == [
+        *("theme.js", "vendor/uplot-1.6.32/uPlot.min.css", "pages.css"),
+        *("vendor/fflate-0.8.3/index.js", "vendor/uplot-1.6.32/uPlot.iife.min.js", "pages.js"),
+    ]
+    assert [one for one in found if not (folder / one.partition("?")[0]).is_file()] == []
     assert [one for one in found if ":" in one or one.startswith("/")] == []
 
 
@@ -46,6 +50,28 @@ def test_start_comes_last_and_the_theme_before_any_style() -> None:
     found = loaded(PAGES / "index.html")
     assert found[-1] == "start.js"
     assert found.index("theme.js") < min(at for at, one in enumerate(found) if one.endswith(".css"))
+
+
+@pytest.mark.parametrize("kind", ["js", "css"])
+def test_all_scripts_and_styles_are_in_one_file_in_their_order(folder: Path, kind: str) -> None:
+    text = (folder / f"pages.{kind}").read_text(encoding="utf-8")
+    names = [one for one in loaded(PAGES / "index.html") if "/" not in one and one.endswith(kind)]
+    wanted = [(PAGES / name).read_text(encoding="utf-8") for name in names if name != "theme.js"]
+    assert len(wanted) > 5
+    places = [text.index(one) for one in wanted]
+    assert places == sorted(places)
+    assert sum(map(len, wanted)) <= len(text)
+
+
+def test_another_script_has_another_address(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copytree(PAGES, tmp_path / "changed")
+    (tmp_path / "changed" / "format.js").write_text('"use strict";\n')
+    monkeypatch.setattr("dcu_asv_ext.site.pages_assets.PAGES", tmp_path / "changed")
+    copy_pages(tmp_path / "other")
+    one, other = (loaded(place / "index.html") for place in (folder, tmp_path / "other"))
+    assert one[-1] != other[-1] and one[:-1] == other[:-1]
 
 
 def test_a_server_of_any_user_can_read_them(folder: Path) -> None:

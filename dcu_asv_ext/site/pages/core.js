@@ -2,7 +2,7 @@
 /* What all pages share: loading data, texts, making elements. Classic scripts, since a browser that opened the site
    as a file loads no modules, and no data but by a script's element. */
 window.dcu = (() => {
-  const waiting = new Map(); // key -> {resolve, reject}
+  const waiting = new Map(); // key -> function that takes its data
   const asked = new Map(); // key -> promise
   const texts = {};
 
@@ -11,28 +11,32 @@ window.dcu = (() => {
     const letters = atob(packed);
     const bytes = new Uint8Array(letters.length);
     for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i); // Uint8Array.from takes ten times as long
-    waiting.get(key).resolve(JSON.parse(fflate.strFromU8(fflate.gunzipSync(bytes))));
+    const found = JSON.parse(fflate.strFromU8(fflate.gunzipSync(bytes)));
+    waiting.get(key)(found);
+    waiting.delete(key);
   }
 
-  /* The data of a key ("index", "b/...", see the README of the data); one file, fetched once. */
+  /* The data of a key ("index", "b/...", see pages/ of the package); one file, fetched once. */
   function load(key) {
-    if (!asked.has(key)) {
-      asked.set(
-        key,
-        new Promise((resolve, reject) => {
-          waiting.set(key, { resolve, reject });
-          const script = document.createElement("script");
-          script.src = "data/" + key.split("/").map(encodeURIComponent).join("/") + ".js";
-          script.onerror = () => {
-            asked.delete(key);
-            reject(new Error(text("no-data", { key })));
-          };
-          script.onload = () => script.remove();
-          document.head.append(script);
-        }),
-      );
-    }
+    if (!asked.has(key)) asked.set(key, new Promise((resolve, reject) => fetchFile(key, resolve, reject)));
     return asked.get(key);
+  }
+
+  function fetchFile(key, resolve, reject) {
+    waiting.set(key, resolve);
+    const script = document.createElement("script");
+    // A browser that keeps files must not mix those of two publishes.
+    const publish = dcu.index ? dcu.index.made_at : Date.now();
+    const path = key.split("/").map(encodeURIComponent).join("/");
+    script.src = `data/${path}.js?${encodeURIComponent(publish)}`;
+    script.onload = script.onerror = () => {
+      script.remove();
+      // A file that is not there, or was cut off, has handed nothing over.
+      if (!waiting.delete(key)) return;
+      asked.delete(key);
+      reject(new Error(text("no-data", { key })));
+    };
+    document.head.append(script);
   }
 
   const PLACE = /\{(\w+)(?::([^{}|]*)\|([^{}]*))?\}/g;
