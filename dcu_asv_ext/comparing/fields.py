@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any, TypeGuard
@@ -21,9 +22,9 @@ def group_of(record: Any, *path: str) -> Mapping[str, Any]:
 
 
 def number(record: Any, *path: str) -> float | None:
-    """The number there; None for anything else."""
+    """The finite number there; None for anything else."""
     value = at(record, *path)
-    return value if is_number(value) else None
+    return value if is_number(value) and math.isfinite(value) else None
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -135,8 +135,9 @@ _SHAPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("device", "software", "switches", "input", "boundary"), dict),
     **dict.fromkeys(("round", "protocol"), int),
     **dict.fromkeys(("benchmark", "status", "kind"), str),
-    "session": (str, type(None)),
-    "metrics": list,
+    **dict.fromkeys(("session", "variant"), (str, type(None))),
+    **dict.fromkeys(("seed", "param_index"), (int, type(None))),
+    **dict.fromkeys(("metrics", "notes"), list),
 }
 #: Of those that may be left out.
 _OPTIONAL_SHAPES = ("missing", "host", "state", "sampled", "profile")
@@ -151,6 +152,7 @@ def is_sound(record: Record) -> bool:
         return False
     texts = [*record["params"].values(), *record["metrics"]]
     figures = [
+        record["param_index"],
         *map(record["memory"].get, METRICS),
         *map(record["correctness"].get, METRICS),
         *map(group_of(record, "profile", "per_call").get, METRICS),
@@ -158,6 +160,8 @@ def is_sound(record: Record) -> bool:
     taken = record["times"].values()
     return (
         set(map(type, texts)) <= {str}
+        and float not in map(type, record["versions"].values())
+        and isinstance(record["input"].get("tensors"), (list, type(None)))
         and set(map(type, record["batch"].values())) <= {int}
         and _are_numbers(figures)
         and all(isinstance(one, list) and _are_numbers(one) for one in taken)

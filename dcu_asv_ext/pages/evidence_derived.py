@@ -32,7 +32,7 @@ def of_record(record: Record, session: int, used: Sequence[str]) -> dict[str, An
         "figures": dict(_figures(dict(record))),
     }
     if isinstance(record.get("thinned"), list):
-        found["thinned"] = record["thinned"]
+        found["thinned"] = [str(one) for one in record["thinned"]]
     steady = found["steady"]
     latency = found["figures"].get("latency")
     if steady is not None and steady["level"] is not None and latency is not None and "value" in latency:

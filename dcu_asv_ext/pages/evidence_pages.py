@@ -36,32 +36,38 @@ def build(work: Work, timelines: Sequence[Timeline] = ()) -> None:
 
     The evidence of older commits is made for the first time only as long as nobody waits.
     """
-    found: dict[tuple[str, int], _Function] = {}
     left_out = 0
-    for choice in chosen(work):
-        entry = work.entries[choice.place, choice.commit]
-        if not (choice.needed or is_kept(work, entry) or work.may_go_on()):
-            left_out += 1
-            continue
-        try:
-            functions = evidence_of(work, entry)
-            matrices.publish(work, entry)
-        except Unreadable as fault:
-            work.notes.append(f"passed over: {fault}")
-            continue
-        for one in functions:
-            mine = found.setdefault((one.function, choice.place), _Function(one.names))
-            mine.entries += [(choice.commit, text) for text in one.entries]
-        work.evidence.setdefault(choice.place, []).append(choice.commit)
+    for place, choices in itertools.groupby(chosen(work), key=lambda choice: choice.place):
+        functions: dict[str, _Function] = {}
+        for choice in choices:
+            entry = work.entries[place, choice.commit]
+            if choice.needed or is_kept(work, entry) or work.may_go_on():
+                _take(work, entry, functions)
+            else:
+                left_out += 1
+        for name, mine in sorted(functions.items()):
+            told = [one for one in timelines if (one.function, one.place) == (name, place)]
+            work.evidence_files[name, place] = [*_write(work, name, place, mine, told)]
     if left_out:
         work.notes.append(
-            f"the evidence of {left_out} older results is left to the next publish: it takes long"
+            f"older results whose evidence is left to the next publish, since it takes long: {left_out}"
         )
-    for commits in work.evidence.values():
-        commits.sort()
-    for (function, place), mine in sorted(found.items()):
-        told = [one for one in timelines if (one.function, one.place) == (function, place)]
-        work.evidence_files[function, place] = [*_write(work, function, place, mine, told)]
+
+
+def _take(work: Work, entry: Entry, functions: dict[str, _Function]) -> None:
+    """Into the functions' files. A result that cannot be read is passed over, and told."""
+    try:
+        found = evidence_of(work, entry)
+        matrices.publish(work, entry)
+    except Unreadable as fault:
+        work.notes.append(f"passed over: {fault}")
+        return
+    for one in found:
+        mine = functions.setdefault(one.function, _Function(one.names))
+        mine.entries += [(entry.commit, text) for text in one.entries]
+    commits = work.evidence.setdefault(entry.place, [])
+    commits.append(entry.commit)
+    commits.sort()
 
 
 # ---- of one result

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from .rounds import Floats
 from .variance import Mixture
 
-#: A tail this close to its level (log) is one step of Newton's method away from it, to twice as many digits.
+#: From a tail so close to its level, and a distance so close (logs), one step of Newton's method gives twice as many
+#: digits.
 _CLOSE = 1e-5
 #: Largest step (log of the tail) of the path from one level to another, and the most of them.
 _STEP, _MOST_STEPS = 0.75, 16
+#: No path leads further (factor of the distance).
+_FAR = 1e3
 #: Paths tried before the bracket is halved in turn, and paths and halvings in all.
 _PATHS, _ATTEMPTS = 6, 150
 
@@ -85,12 +88,11 @@ def _solved(tails: Tails, level: float, distance: Floats, tail: Floats) -> Float
     for attempt in range(_ATTEMPTS):
         with np.errstate(divide="ignore"):
             excess = np.log(tail) - np.log(level)
-        done = np.abs(excess) < _CLOSE
+        with np.errstate(invalid="ignore"):
+            step = excess * tails.slope(distance, tail)
+        done = (np.abs(excess) < _CLOSE) & (np.abs(step) < _CLOSE)
         if done.any():
-            near = tails.take(done)
-            found[left[done]] = distance[done] * np.exp(
-                -excess[done] * near.slope(distance[done], tail[done])
-            )
+            found[left[done]] = distance[done] * np.exp(-step[done])
             if done.all():
                 return found
             tails, left = tails.take(~done), left[~done]
@@ -108,7 +110,7 @@ def _next(
 ) -> Floats:
     """Where the path to the level leads, if that lies in the bracket; else, and if `halve`, its middle."""
     low, high = bracket
-    reached = _path(tails, level, distance, excess)
+    reached = np.clip(_path(tails, level, distance, excess), distance / _FAR, distance * _FAR)
     inside = (reached > low) & (reached < high)
     closed = (low > 0) & np.isfinite(high)
     with np.errstate(invalid="ignore"):

@@ -101,9 +101,16 @@ def test_an_address_of_no_page_is_told_in_a_sentence(tab: Page, bare: Path, rout
     assert tab.run("document.querySelectorAll('main img').length") == 0
 
 
-def test_a_data_file_that_is_not_there_is_told_in_a_sentence(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_data_file_that_is_not_whole_is_told_in_a_sentence(
+    browser: Browser, tmp_path: Path, cut: bool
+) -> None:
     site = write(tmp_path, INDEX, ["main"])
-    (tmp_path / "data" / "changes.js").unlink()
+    place = tmp_path / "data" / "changes.js"
+    if cut:
+        place.write_bytes(place.read_bytes()[:200])
+    else:
+        place.unlink()
     found = browser.page()
     go(found, site, "changes")
     assert "data/changes.js cannot be loaded: copy the folder of the site whole" in main_text(found)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from dcu_asv_ext.stats import compare
-from dcu_asv_ext.stats.rounds import Levels, block_levels, earlier_runs, levels, read_rounds
+from dcu_asv_ext.stats.rounds import (
+    Levels,
+    Run,
+    block_levels,
+    earlier_runs,
+    levels,
+    look_ahead,
+    read_rounds,
+    segment_medians,
+)
 
 from .simulated_rounds import histories, rounds
 
@@ -170,3 +180,53 @@ def test_a_thousand_runs() -> None:
     past = histories(np.random.default_rng(8), 1, 1000, (3, 3))[0]
     found = compare(GOOD, [[2.0 * x for x in one] for one in GOOD], history=past)
     assert found.verdict == "regression" and found.prior_df > 50
+
+
+# ---- runs that keep what was made of them
+
+
+def kept(runs: Sequence[Any]) -> list[Run]:
+    return [Run(run) for run in runs]
+
+
+def test_runs_that_keep_what_was_made_of_them_tell_the_same() -> None:
+    rng = np.random.default_rng(4)
+    ragged = [[[1.0, 2.0, 3.5], [2.0, 2.5]], [[0.0, 1.0], [1.0], [3.0, 4.0]], *UNUSABLE]
+    given = [*rounds(rng, 5, (4, 9)).tolist(), *rounds(rng, 3, (2, 6)).tolist(), *ragged]
+    for samples in (1, 3, 9):
+        plain, runs = earlier_runs(given, samples), kept(given)
+        for _ in range(2):
+            found = earlier_runs(runs, samples)
+            np.testing.assert_allclose(found.variances, plain.variances, rtol=1e-12)
+            np.testing.assert_allclose(found.levels, plain.levels, rtol=1e-12)
+            assert found.df.tolist() == plain.df.tolist()
+
+
+def test_what_is_worked_out_ahead_is_what_each_run_tells() -> None:
+    rng = np.random.default_rng(5)
+    given = [
+        *rounds(rng, 5, (4, 9)).tolist(),
+        [[1.0, 2.0, 3.5], [2.0, 2.5]],
+        [[1.0], [2.0, -1.0]],
+        [[1.0, 2.0]],
+    ]
+    ahead = kept(given)
+    look_ahead([(ahead[:4], 9), (ahead[3:], 2), (ahead, 9)])
+    for run, plain in zip(ahead, given, strict=True):
+        for samples, told in run.told.items():
+            found = earlier_runs([plain], samples)
+            assert told == pytest.approx((found.variances[0], found.df[0], found.levels[0]), rel=1e-12)
+    assert [sorted(run.told) for run in ahead] == [[9], [9], [9], [2, 9], [2, 9], [2, 9], [], []]
+
+
+def test_nothing_is_worked_out_ahead_of_what_no_history_is() -> None:
+    look_ahead([(cast(Any, 5), 3), (cast(Any, [3]), 3), ([[[1.0], [2.0]]], 3), ([], 3)])
+    odd = kept([[[1.0, None], [2.0, 3.0]]])
+    look_ahead([(odd, 3)])
+    assert odd[0].told == {}
+
+
+def test_medians_of_segments() -> None:
+    values = np.array([3.0, 1.0, 2.0, 7.0, 5.0, 4.0, 4.0, 1.0, 9.0])
+    assert segment_medians(values, np.array([3, 1, 5])).tolist() == [2.0, 7.0, 4.0]
+    assert segment_medians(values[:4], np.array([2, 2])).tolist() == [2.0, 4.5]
