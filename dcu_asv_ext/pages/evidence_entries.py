@@ -134,7 +134,9 @@ def _used(group: _Group, sides: Mapping[str, Side]) -> list[list[str]]:
     for metric, side in sides.items():
         if side.source == EVIDENCE and side.state == OK:
             for one in side.rounds:
-                found[places[one.session, one.number]].append(metric)
+                # Evidence without a file of asv is read with the lines of other commits that are in it.
+                if (place := places.get((one.session, one.number))) is not None:
+                    found[place].append(metric)
     return found
 
 

@@ -253,5 +253,18 @@ class TestWhatABenchmarkIs:
         assert read(TWO).series[LATENCY].kind == WORKLOAD
         assert read([record(1), record(2, kind=MICRO)]).series[LATENCY].kind == MICRO
 
-    def test_the_records_are_kept_without_the_unsound(self):
-        assert read([*TWO, {**record(3), "params": "n=1"}]).records == TWO
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"params": "n=1"},
+            {"variant": ["fused"]},
+            {"seed": {}},
+            {"param_index": "1"},
+            {"param_index": 10**400},
+            {"notes": 5},
+            {"versions": {"latency": math.nan}},
+            {"input": {"tensors": 5}},
+        ],
+    )
+    def test_the_records_are_kept_without_the_unsound(self, change):
+        assert read([*TWO, {**record(3), **change}]).records == TWO

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -13,10 +14,10 @@ from dcu_asv_ext.comparing.memory_model import memory_of
 from dcu_asv_ext.comparing.model import Key, ResultSet
 from dcu_asv_ext.evidence.thinning import thin
 from dcu_asv_ext.metrics import PROTOCOL
-from dcu_asv_ext.pages import evidence_entries
+from dcu_asv_ext.pages import evidence_entries, matrices
 from dcu_asv_ext.pages.evidence_entries import FunctionEvidence, entries_of
 from tests.comparing.measured import FAMILY, LATENCY, PARAMS, failed, read, record, recorded
-from tests.comparing.memories import FIRST, MIB, STEADY, leak
+from tests.comparing.memories import CARD, FIRST, MIB, STEADY, leak
 
 FILE = "host/aaaaaaaa-env.evidence.jsonl"
 WARMING = [9e-3, 5e-3, 3e-3, 2e-3]
@@ -81,6 +82,36 @@ def test_torn_lines_and_those_of_another_commit_are_left_out_and_told() -> None:
     assert json.loads(function.entries[0])["notes"] == [
         "the evidence of aaaaaaaa (env) has lines that could not be read: 1"
     ]
+
+
+def damaged(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """With something else in the place of each field, and of each part of a group."""
+    for name, value in record.items():
+        for other in (5, ["x"], {"a": [1]}, math.nan, 10**400):
+            yield {**record, name: other}
+            if isinstance(value, dict):
+                yield from ({**record, name: {**value, part: other}} for part in value)
+
+
+def test_a_line_that_is_damaged_anywhere_is_left_out_or_shown_as_it_is() -> None:
+    memory = STEADY | {
+        "first": FIRST,
+        "card": CARD,
+        "growth": leak(1.0),
+        "alive": {"bytes": 9, "holders": []},
+    }
+    whole = record(1, times={"warm_up": [1e-3], "latency": [1e-3]}, memory=memory)
+    shown = 0
+    for one in damaged({**record(2), "memory": memory, "thinned": ["error"]}):
+        lines = lines_of([whole, one])
+        results = read([json.loads(line) for line in lines], {})
+        entries = [json.loads(text) for each in all_entries(results, lines) for text in each.entries]
+        published = [line for each in entries for line in each["lines"]]
+        assert published[0] == lines[0].rstrip()
+        json.loads(f"[{','.join(published)}]", parse_constant=pytest.fail)
+        matrices.text_of(results, FILE)
+        shown += len(published) - 1
+    assert shown > 150
 
 
 def test_long_evidence_goes_on_in_further_entries(monkeypatch: pytest.MonkeyPatch) -> None:
