@@ -11,10 +11,10 @@ from .model import Work
 
 def build(work: Work) -> None:
     """Writes every data file. Raises OSError where one cannot be written."""
-    series.build(work)
-    # The change points serve asv's own part too, if it has not come to them yet.
-    work.cache.flush()
     overview.build(work)
+    # asv's part of the publish needs the change points too: who comes to them first finds them for both.
+    series.build(work)
+    work.cache.flush()
     evidence_pages.build(work, profiles.build(work))
     # The last that is made, since it goes on as long as nobody waits.
     comparisons.build(work)
