@@ -100,10 +100,13 @@ dcu.compareRows = (() => {
     return row.rounds_needed ? `+${row.rounds_needed}` : text("compare.many");
   }
 
+  /* Whether the drawn interval and the rounds that would settle it say all that the reason says. */
+  const open = (row) => row.verdict === "inconclusive" && row.ci_low <= 1 && row.ci_high >= 1;
+
   function reasonCell(row) {
     const { clock, corrected } = row;
     const parts = [
-      !FIGURES.includes(row.verdict) && row.reason,
+      !FIGURES.includes(row.verdict) && !open(row) && row.reason,
       row.explanation && el("strong", {}, text("compare.why", { why: row.explanation })),
       clock && text("compare.clock", {
         before: format.digits(clock.before_mhz), after: format.digits(clock.after_mhz), ratio: format.ratio(clock.ratio),

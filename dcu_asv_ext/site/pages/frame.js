@@ -48,8 +48,9 @@ dcu.frame = (() => {
       .replaceChildren(
         el("p", {}, text("foot.made", { when, version, count: commits.length })),
         el("p", {}, text("foot.data")),
-        /^https?:\/\//i.test(home || "") &&
-          el("p", {}, el("a", { href: home, rel: "noreferrer" }, text("foot.home"))),
+        ...(/^https?:\/\//i.test(home || "")
+          ? [el("p", {}, el("a", { href: home, rel: "noreferrer" }, text("foot.home")))]
+          : []),
       );
   }
 

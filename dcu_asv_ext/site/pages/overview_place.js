@@ -236,8 +236,18 @@ dcu.overviewPlace = (() => {
     });
   }
 
-  /* Where the figures decided, the reason says what stands beside it; there it is told what explains the change. */
-  const reason = (row) => row.explanation || (["regression", "improvement"].includes(row.verdict) ? "" : row.reason);
+  /* A reason that says what the figures beside it say is not told; what explains a change is, and what would settle
+     an open row. */
+  function reason(row) {
+    if (row.explanation) return row.explanation;
+    if (["regression", "improvement"].includes(row.verdict)) return "";
+    if (row.verdict !== "inconclusive" || !format.known(row.ci_low)) return row.reason;
+    const settle = row.rounds_needed
+      ? text("overview.settle", { count: row.rounds_needed })
+      : text("overview.settle-hardly");
+    const chance = row.ci_low > 1 || row.ci_high < 1;
+    return chance ? `${text("overview.chance")} ${settle}` : settle;
+  }
 
   function uncompared(head, base, name) {
     if (base.commit === null || base.commit === undefined) {
