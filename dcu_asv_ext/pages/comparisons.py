@@ -172,8 +172,11 @@ def build(work: Work) -> None:
     """The comparisons that nobody waits for: both sides of each change, and each commit against the one before it,
     the newest first. What is kept of an earlier publish is always there."""
     comparer = Comparer(work)
-    for pair in wanted(work):
-        comparer.publish(pair, make=work.compare_all or work.may_go_on())
+    left = [pair for pair in wanted(work) if not comparer.publish(pair, make=False)]
+    for pair in left:
+        if not work.compare_all and not work.may_go_on():
+            break
+        comparer.publish(pair)
 
 
 def wanted(work: Work) -> Iterator[Pair]:

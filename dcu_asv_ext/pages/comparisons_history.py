@@ -8,7 +8,7 @@ import struct
 import zlib
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..comparing.deciding import HISTORY
 from ..comparing.identity import Identity
@@ -57,22 +57,32 @@ class Lenders:
         self._identities: dict[str, Identity] = {}
         self._kept: OrderedDict[str, ResultSet] = OrderedDict()
         self._most = _WINDOW * max(1, len(work.places))
+        self._commits = {one.hash: place for place, one in enumerate(work.commits)}
+        self._lines: dict[tuple[int, str | int], tuple[list[Entry], dict[int, int]]] = {}
 
     def entries(self, place: int, commit: int) -> list[Entry]:
-        """The newest results of a commit's own line, up to its own, oldest first: those that `dcu-asv compare` takes
-        for the history of a comparison against it."""
-        measured = [self._work.entries.get((place, one)) for one in self._line(commit)]
-        return [one for one in measured if one is not None][-HISTORY - 1 :]
+        """The newest results of a measured commit's own line, up to its own, oldest first: what `dcu-asv compare`
+        takes for the history of a comparison against it."""
+        for name, branch in self._work.branches.items():
+            line, numbers = self._line(place, name, branch.commits)
+            if commit in numbers:
+                end = numbers[commit] + 1
+                return line[max(0, end - HISTORY - 1) : end]
+        hashes = self._work.line_of(self._work.commits[commit].hash) or ()
+        known = (self._commits[one] for one in hashes if one in self._commits)
+        line, _ = self._line(place, commit, list(known))
+        return line[-HISTORY - 1 :]
 
-    def _line(self, commit: int) -> list[int]:
-        for branch in self._work.branches.values():
-            if commit in branch.commits:
-                return list(branch.commits[: branch.commits.index(commit) + 1])
-        line = self._work.line_of(self._work.commits[commit].hash)
-        if line is None:
-            return []
-        places = {one.hash: place for place, one in enumerate(self._work.commits)}
-        return [places[one] for one in line if one in places]
+    def _line(
+        self, place: int, name: str | int, commits: Sequence[int]
+    ) -> tuple[list[Entry], dict[int, int]]:
+        """The results of a line at a place, and the number of each commit's. name: a branch's, or its last commit."""
+        key = place, name
+        if key not in self._lines:
+            found = [(place, one) for one in commits if (place, one) in self._work.entries]
+            entries = [self._work.entries[one] for one in found]
+            self._lines[key] = entries, {one: number for number, (_, one) in enumerate(found)}
+        return self._lines[key]
 
     def sets(self, entries: list[Entry]) -> tuple[list[ResultSet], list[str]]:
         """The results as a history, and sentences on those that were passed over."""
