@@ -67,7 +67,7 @@ def left(folder: ResultFolder) -> set[str]:
 
 def test_the_pages_are_part_of_the_site(folder: ResultFolder, said: list[str]) -> None:
     asked = publish(folder)
-    assert {"dcu/index.html", "dcu/core.js", "dcu/data/index.js", "dcu/data/overview.js"} <= site(folder)
+    assert {"dcu/index.html", "dcu/data/index.js", "dcu/data/overview.js"} <= site(folder)
     assert "dcu/index.html#/overview" in (folder.root / "html" / "index.html").read_text()
     assert left(folder) == {"html", ".html-cache"} and not said
     # It was pulled before, so that both parts have the same commits.
