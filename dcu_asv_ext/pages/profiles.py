@@ -4,12 +4,14 @@ needs nothing but itself."""
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..comparing.fields import group_of
+from ..comparing.fields import group_of, is_number, number
+from ..comparing.reading import is_sound
 from ..evidence import traces
 from ..evidence.store import read
 from ..evidence.traces import KeptTrace
@@ -64,7 +66,7 @@ class _Maker:
         if not kept:
             return
         try:
-            records = read(evidence).records
+            records = [_trusted(one) for one in read(evidence).records if is_sound(one)]
         except OSError:  # told by who publishes the evidence
             return
         for one in kept:
@@ -93,10 +95,8 @@ class _Maker:
         if self._bytes + len(text) > MOST_BYTES:
             self.too_many += 1
             return
-        number = "" if one.index is None else f"-{one.index}"
-        file = (
-            f"{_FOLDER}/{slug(one.benchmark)}/{entry.place}-{work.commits[entry.commit].short}{number}.html"
-        )
+        which = "" if one.index is None else f"-{one.index}"
+        file = f"{_FOLDER}/{slug(one.benchmark)}/{entry.place}-{work.commits[entry.commit].short}{which}.html"
         size = work.out.put_page(file, text)
         self._bytes += size
         params = tuple(str(value) for value in record["params"].values())
@@ -116,24 +116,41 @@ def page_of(record: Record, trace: Path) -> str:
 
 
 def _profiled(records: Sequence[Record], kept: KeptTrace) -> Record | None:
-    """The newest measurement whose trace it is."""
+    """The newest measurement that says that the trace is its."""
     for one in reversed(records):
-        if (
-            one["benchmark"] == kept.benchmark
-            and one["param_index"] == kept.index
-            and _names(one, kept.path.name)
-        ):
+        if one["benchmark"] == kept.benchmark and one["profile"]["trace"] == kept.path.name:
             return one
     return None
 
 
-def _names(record: Record, name: str) -> bool:
-    return group_of(record, "profile").get("trace") == name
+def _trusted(record: Record) -> Record:
+    """What the page of a profile tells of a record, as far as it is of the kind that it should be."""
+    profile, device = group_of(record, "profile"), record["device"]
+    overhead = number(profile, "overhead")
+    named = ("product", "name", "kind")
+    return {
+        "benchmark": record["benchmark"],
+        "params": record["params"],
+        "times": {"latency": _positive(record["times"].get("latency"))},
+        "profile": {
+            "trace": profile.get("trace"),
+            "overhead": overhead if overhead is not None and overhead > 0 else None,
+            "seconds": _positive(profile.get("seconds")),
+        },
+        "device": {
+            **{name: str(device[name]) for name in named if device.get(name)},
+            "simulated": bool(device.get("simulated")),
+        },
+    }
+
+
+def _positive(values: Any) -> list[float]:
+    found = values if isinstance(values, list) else []
+    return [one for one in found if is_number(one) and 0 < one < math.inf]
 
 
 def _key(trace: bytes, record: Record) -> bytes:
-    told = [record["benchmark"], record["params"], record["profile"], record["times"], record["device"]]
-    return digest("timeline", FORM, code_of(*_MADE_BY), trace, json.dumps(told))
+    return digest("timeline", FORM, code_of(*_MADE_BY), trace, json.dumps(record))
 
 
 def _sentence(fault: TraceError, kept: KeptTrace) -> str:

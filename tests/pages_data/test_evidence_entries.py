@@ -168,7 +168,7 @@ def test_the_steady_part_is_what_a_comparison_uses() -> None:
 
 
 def test_times_that_are_none_are_counted_in_places_and_in_nothing_else() -> None:
-    samples = [1e-3, None, 1e-3, 1e-3, 1e-3, 1e-3, 0.0]
+    samples = [1e-3, None, 1e-3, 1e-3, 1e-3, 1e-3, *[0.0] * 9]
     one = record(1, samples)
     found = entry_of([one])["derived"][0]
     assert found["steady"]["start"] == 0

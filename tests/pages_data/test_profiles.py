@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +102,22 @@ def test_a_damaged_trace_is_told_and_the_others_are_shown(
         f"passed over: dcu-1/{made.main[-1][:8]}-{ENV}.evidence.jsonl: the trace {FUSED}.json.gz"
     )
     assert str(work.results_dir) not in note
+
+
+@pytest.mark.parametrize(
+    "profile", [{"overhead": "x", "seconds": 5, "missing": 7}, {"seconds": [None, -1]}, {}]
+)
+def test_a_damaged_record_costs_what_it_says_of_the_profile_alone(
+    work: Work, made: history.History, profile: dict[str, Any]
+) -> None:
+    path = work.results_dir / "dcu-1" / f"{made.main[-1][:8]}-{ENV}.evidence.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in records:
+        if one["benchmark"] == FUSED:
+            one["profile"] = {**profile, "trace": f"{FUSED}.json.gz"}
+            one["times"]["latency"][0] = None
+    path.write_text("".join(json.dumps(one) + "\n" for one in [{**records[0], "device": 5}, *records]))
+    assert len(profiles.build(work)) == 2
 
 
 def test_a_trace_of_no_measurement_is_left_alone(work: Work, made: history.History) -> None:
