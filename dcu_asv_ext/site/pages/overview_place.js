@@ -196,7 +196,7 @@ dcu.overviewPlace = (() => {
         cell: (one) =>
           el(
             "div",
-            { class: "drawn" },
+            { class: "drawn stacked" },
             dcu.intervalMark({ ratio: one.ratio, low: one.ci_low, high: one.ci_high, limits, word: one.verdict }),
             el("span", {}, dcu.changeInterval(one)),
           ),
