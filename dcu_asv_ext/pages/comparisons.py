@@ -28,6 +28,13 @@ _DECIDE = ("stats", "comparing", "gates")
 #: Tags that a branch's head is compared with: the newest that were measured.
 TAGS = 3
 
+#: Of the files of those that nobody waits for, unless all are asked for: a site holds some two hundred.
+BYTES = 4 << 20
+_LEFT_OUT = (
+    f"of the comparisons of commits with the one before them those of the newest are published, {BYTES >> 20} MiB; "
+    '"dcu": {"compare_all": true} publishes all of them'
+)
+
 PREDECESSOR, TAG, BRANCH = "predecessor", "tag", "branch"
 
 
@@ -68,7 +75,7 @@ class Comparer:
 
     def publish(self, pair: Pair, make: bool = True) -> bool:
         """Whether the comparison has its file now. make: not only where it is kept."""
-        if pair in self._made:
+        if self.has(pair):
             return True
         try:
             text = self._text(pair) if make else self._kept(pair)
@@ -79,8 +86,11 @@ class Comparer:
             self._put(pair, text)
         return text is not None
 
+    def has(self, pair: Pair) -> bool:
+        return pair in self._made
+
     def _put(self, pair: Pair, text: str) -> None:
-        if pair in self._made:
+        if self.has(pair):
             return
         self._made.add(pair)
         before, after = (self._work.commits[one].short for one in pair[1:])
@@ -170,13 +180,19 @@ def bases(work: Work, branch: Branch, place: int, head: int) -> Iterator[Base]:
 
 def build(work: Work) -> None:
     """The comparisons that nobody waits for: both sides of each change, and each commit against the one before it,
-    the newest first. What is kept of an earlier publish is always there."""
-    comparer = Comparer(work)
-    left = [pair for pair in wanted(work) if not comparer.publish(pair, make=False)]
-    for pair in left:
-        if not work.compare_all and not work.may_go_on():
-            break
-        comparer.publish(pair)
+    the newest first. What is kept of an earlier publish is written first."""
+    comparer, end = Comparer(work), work.out.bytes + BYTES
+    pairs = list(wanted(work))
+    for make in (False, True):
+        for pair in pairs:
+            if comparer.has(pair):
+                continue
+            if not work.compare_all and work.out.bytes >= end:
+                work.notes.append(_LEFT_OUT)
+                return
+            if make and not work.compare_all and not work.may_go_on():
+                return
+            comparer.publish(pair, make)
 
 
 def wanted(work: Work) -> Iterator[Pair]:

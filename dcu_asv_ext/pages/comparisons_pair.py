@@ -65,8 +65,9 @@ def _gates(
 
 def short(value: Any) -> Any:
     """JSON with `DIGITS` of its numbers; whole numbers (bytes, counts) stay whole."""
-    if isinstance(value, float):
+    kind = type(value)
+    if kind is float:
         return int(value) if value.is_integer() and abs(value) < 2**53 else float(f"{value:.{DIGITS}g}")
-    if isinstance(value, dict):
+    if kind is dict:
         return {name: short(one) for name, one in value.items()}
-    return [short(one) for one in value] if isinstance(value, list) else value
+    return [short(one) for one in value] if kind is list else value

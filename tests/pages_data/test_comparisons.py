@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +261,29 @@ def test_nobody_waits_for_them_unless_all_are_asked_for(work: Work) -> None:
     work.compare_all = True
     comparisons.build(work)
     assert len(work.comparisons) == len(list(comparisons.wanted(work)))
+
+
+def test_no_more_are_published_than_a_site_should_hold_unless_all_are_asked_for(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparisons.build(work)
+    monkeypatch.setattr(comparisons, "BYTES", work.out.bytes // 2)
+    few = opened_again(work)
+    comparisons.build(few)
+    assert 0 < len(few.comparisons) < len(work.comparisons)
+    assert few.comparisons == work.comparisons[: len(few.comparisons)]
+    assert any("compare_all" in note for note in few.notes)
+    everything = opened_again(work)
+    everything.compare_all = True
+    comparisons.build(everything)
+    assert everything.comparisons == work.comparisons
+    assert everything.notes == work.notes
+
+
+def opened_again(work: Work) -> Work:
+    """The same, before anything is written."""
+    folder = work.out.folder.with_name("again")
+    return replace(work, out=type(work.out)(folder), comparisons=[], notes=[*work.notes])
 
 
 # ---- the history
