@@ -146,10 +146,12 @@ class Project:
         """Every commit of a branch, measured or not, oldest first; first parents only.
 
         branch: a branch, tag or commit (None: the configuration's first branch). Without a repository: the commits
-        that have results, by date. Raises ResultsError for an unknown branch.
+        that have results, by date, up to `branch` where it is one of them. Raises ResultsError for an unknown branch.
         """
         if self.repo is None:
-            return self._measured()
+            measured = self._measured()
+            ends = [place for place, one in enumerate(measured, 1) if one.hash == branch]
+            return measured[: ends[0]] if ends else measured
         name = branch if branch is not None else self.branches[0]
         tip = self._in_repository(name)
         if tip is None:
@@ -238,9 +240,10 @@ class Project:
         Raises ResultsError for an unknown branch.
         """
         name = self.machine(machine)
-        files = [one for one in self.files(name) if env is None or env.lower() in one.env.lower()]
-        if any(one.env == env for one in files):
-            files = [one for one in files if one.env == env]
+        files = self.files(name)
+        if env is not None:
+            exact = [one for one in files if one.env in (env, _file_env(env))]
+            files = exact or [one for one in files if env.lower() in one.env.lower()]
         order = {one.hash: place for place, one in enumerate(self.commits(branch))}
         prefixes = {commit[:8] for commit in order}
         files = [one for one in files if one.prefix in prefixes]
@@ -271,6 +274,13 @@ class Project:
             return ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         return f"; there are results of {', '.join(named[:_NAMED])}{more}"
+
+
+def _file_env(env: str) -> str:
+    """An environment's name in the names of result files: asv takes a hash of a very long one."""
+    from asv.results import get_filename
+
+    return str(get_filename("", "", env)).removesuffix(".json").partition("-")[2]
 
 
 def load_config(path: str | os.PathLike[str] | None = None) -> Any:

@@ -213,6 +213,18 @@ class TestHistory:
         assert [one.commit for one in project.history()] == folder.commits[:-1]
         assert [one.commit for one in project.history(newest=1)] == folder.commits[2:3]
 
+    def test_without_a_repository_up_to_a_commit(self, folder, project):
+        project.repo = None
+        found = project.history(branch=folder.commits[1], newest=1)
+        assert [one.commit for one in found] == folder.commits[1:2]
+
+    def test_of_an_environment_whose_name_is_too_long_for_a_file(self, folder):
+        long = "overlay-" + "very-long-" * 15
+        folder.save(folder.commits[0], env=long)
+        folder.save(folder.commits[0], env="other-py3.11")
+        project = Project.open(folder.root / "asv.conf.json")
+        assert [one.env for one in project.history(env=long)] == [long]
+
     def test_a_file_that_cannot_be_read_is_passed_over_and_told(self, folder, project):
         folder.place(folder.commits[1], ".json").write_text("{")
         assert len(project.history()) == 2
