@@ -143,6 +143,12 @@ def independent_share(residual: Array) -> float:
     return (1.0 - correlation) / (1.0 + correlation)
 
 
+def order_evidence(before: int, after: int) -> float:
+    """The most evidence that order can give for a step between so many values."""
+    left, right = np.zeros(before), np.ones(after)
+    return -math.log10(min(_rank_p(left, right, 1.0), _count_p(left, right, 0.0, 1.0)))
+
+
 def _rank_p(left: Array, right: Array, size: float) -> float:
     """One-sided p-value that the ranks of the sides differ in the direction of `size` (Conover and Iman 1981)."""
     from scipy.special import stdtr

@@ -33,7 +33,7 @@ class ChangePoint:
     ci_low, ci_high: 95 % interval of the ratio. difference_low, difference_high: that of after - before, of shares;
     else NaN.
     first, last: the first changed commit is one of these, with 95 % confidence; unmeasured commits included.
-    pending: too few values follow; it may be a passing disturbance, and has no p-value (1).
+    pending: too few values follow, or are there at all; it may be a passing disturbance, and has no p-value (1).
     verdict: "regression" or "improvement".
     p_value: two-sided, of a step of at most half the margin; 0 for exact values.
     """
@@ -226,9 +226,11 @@ class History:
         return self._made(split, step, first, last, False, reason)
 
     def _pending_point(self, split: int, step: Step) -> ChangePoint:
-        follow = len(self._values) - split
-        wanted = self._pruner.rule.least
-        reason = f"only {follow} of {wanted} values follow that are needed to believe it"
+        follow, wanted = len(self._values) - split, self._pruner.rule.least
+        if follow < wanted:
+            reason = f"only {follow} of {wanted} values follow that are needed to believe it"
+        else:
+            reason = f"{follow} values follow, and there are too few before and after to believe it"
         return self._made(split, step, split, split, True, reason)
 
     def _made(self, split: int, step: Step, first: int, last: int, pending: bool, reason: str) -> ChangePoint:

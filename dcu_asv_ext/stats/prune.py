@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .boundary import CLIP, LOCATION, REACH, Array, Step, step_at, step_to
+from .boundary import CLIP, LOCATION, REACH, Array, Step, order_evidence, step_at, step_to
 from .drift import steps_beat_line
 from .memo import Memo
 
@@ -172,19 +172,43 @@ class Pruner:
         return costs[least - 1 : len(costs) - least], start + least
 
     def tail(self, start: int) -> tuple[int, Step] | None:
-        """A step that is not testable yet: the last values, fewer than a segment, all beyond the noise on one side.
+        """A step that is not testable yet: the last values, all beyond the noise on one side, are fewer than a
+        segment, or too few, together with those before, for ranks to tell anything.
 
         start: of the last segment. Returns the step's place and itself.
         """
-        least, margin = self.rule.least, self.rule.margin
         count = len(self.y)
-        for split in range(max(count - least + 1, start + least), count):
-            left, right = self.y[max(start, split - REACH) : split], self.y[split:]
-            step = step_to(left, right)
-            beyond = (right - step.before) * math.copysign(1.0, step.size)
-            if beyond.min() > max(CLIP * step.noise, margin):
-                return split, step
+        for split in range(max(count - self.rule.least + 1, start + self.rule.least), count):
+            step = self._beyond(start, split)
+            if step is not None:
+                return self._begun_before(start, split, step)
         return None
+
+    def _beyond(self, start: int, split: int) -> Step | None:
+        """The step to the values from `split` on, if all of them lie beyond the noise."""
+        left, right = self.y[max(start, split - REACH) : split], self.y[split:]
+        step = step_to(left, right)
+        beyond = (right - step.before) * math.copysign(1.0, step.size)
+        return step if beyond.min() > max(CLIP * step.noise, self.rule.margin) else None
+
+    def _begun_before(self, start: int, split: int, step: Step) -> tuple[int, Step] | None:
+        """Where the new level began: values before `split` may be of it too. None where so many are that the tests,
+        which found no boundary there, could have found it, or where too few are of the old level."""
+        middle, sign = (step.before + step.after) / 2, math.copysign(1.0, step.size)
+        first = split
+        while first > start and (self.y[first - 1] - middle) * sign > 0.0:
+            first -= 1
+        if first == split:
+            return split, step
+        before, after = first - start, len(self.y) - first
+        if before < self.rule.least or (after >= self.rule.least and self._testable(before, after)):
+            return None
+        whole = self._beyond(start, first)
+        return None if whole is None else (first, whole)
+
+    def _testable(self, before: int, after: int) -> bool:
+        """Whether so many values, all of one side below all of the other, pass the tests of order."""
+        return order_evidence(min(before, REACH), min(after, REACH)) >= self.rule.evidence
 
     def _without_states(self, splits: list[int]) -> list[int]:
         """Without the steps of a machine that goes to and fro between two states.

@@ -132,6 +132,26 @@ def test_spikes_are_no_change() -> None:
     assert change_points(values) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [(5, 5), (5, 7), (7, 5), (5, 3), (20, 2)])
+def test_a_step_among_too_few_values_is_pending_where_it_is(before: int, after: int) -> None:
+    """Not where the last values begin that are fewer than a segment."""
+    for seed in range(5):
+        values = noisy("normal", before + after, seed, noise=0.002)
+        values[before:] *= 1.25
+        (point,) = change_points(values, include_pending=True)
+        assert (point.index, point.first, point.last, point.pending) == (before, before, before, True)
+        assert f"{after} " in point.reason and "to believe it" in point.reason
+
+
+def test_a_step_that_the_tests_refused_is_not_pending_later_on() -> None:
+    """A slow drift is no step, and its last values are none either."""
+    drift = noisy("normal", 60, 1, noise=0.002) * (1.0 + 0.004 * np.maximum(np.arange(60) - 20, 0))
+    for end in range(40, 60):
+        assert all(
+            not one.pending or end - one.index < 5 for one in change_points(drift[:end], include_pending=True)
+        )
+
+
 def test_few_values_after_a_step_are_pending() -> None:
     steady = list(noisy("normal", 40, 5, noise=0.01))
     for follow in range(1, 5):
