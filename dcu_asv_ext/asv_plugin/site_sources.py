@@ -11,11 +11,12 @@ import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..comparing.model import ResultSet
 from ..evidence.packing import packed_path
 from ..gates.configuration import GateConfigError, policy_of
+from ..pages import comparisons_history
 from ..pages.cache import Cache, digest
 from ..pages.extracts import Extracts
 from ..pages.model import Entry, Extract, Place, Unreadable, Work
@@ -25,6 +26,8 @@ from . import site_repository
 from .result_files import ResultFile, ResultsError, read_file
 from .results import Project
 from .settings import Settings
+
+T = TypeVar("T")
 
 #: To be raised where what is kept of a result file changes.
 _FORM = 1
@@ -62,6 +65,7 @@ class Sources:
         self._extracts = Extracts(cache)
         self._made: dict[str, Extract] = {}
         self._newest: list[tuple[int, str, ResultSet]] = []
+        self._lending: list[tuple[int, str, bytes]] = []
         self._names: dict[str, tuple[str, ...]] = {}
         self._abouts: dict[tuple[str, ...], bytes] = {}
         self._whole = functools.lru_cache(_WHOLE)(functools.partial(self._read, steady=True))
@@ -72,6 +76,9 @@ class Sources:
                     self._take(file, machine)
                 except ResultsError as fault:
                     self.notes.append(f"passed over: {self._below(fault)}")
+        for _, name, packed in self._lending:
+            comparisons_history.keep(cache, name, packed)
+        self._lending.clear()
 
     def _take(self, file: ResultFile, machine: str) -> None:
         """Raises ResultsError."""
@@ -90,11 +97,12 @@ class Sources:
             self._remember(name, results)
 
     def _remember(self, name: str, results: ResultSet) -> None:
-        """The newest are about to be compared. Those with evidence are too large to be kept."""
+        """The newest are about to be compared, and lend their rounds. Those with evidence are too large to be kept
+        whole."""
         if not results.records:
-            heapq.heappush(self._newest, (results.date, name, results))
-            if len(self._newest) > _NEWEST:
-                heapq.heappop(self._newest)
+            _push(self._newest, results.date, name, lambda: results)
+        else:
+            _push(self._lending, results.date, name, lambda: comparisons_history.pack(results))
 
     def _kept_head(self, key: bytes) -> _Head | None:
         kept = self._cache.get(key)
@@ -154,6 +162,14 @@ class Sources:
     def _below(self, fault: ResultsError) -> str:
         """What is published tells no paths of the machine."""
         return str(fault).replace(f"{self._project.results_dir}/", "")
+
+
+def _push(newest: list[tuple[int, str, T]], date: int, name: str, make: Callable[[], T]) -> None:
+    """Keep the newest few, which alone are made."""
+    if len(newest) < _NEWEST:
+        heapq.heappush(newest, (date, name, make()))
+    elif date > newest[0][0]:
+        heapq.heapreplace(newest, (date, name, make()))
 
 
 def _content(file: ResultFile, machine: str) -> bytes:

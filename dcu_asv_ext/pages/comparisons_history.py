@@ -14,7 +14,7 @@ from ..comparing.deciding import HISTORY
 from ..comparing.identity import Identity
 from ..comparing.model import OK, Key, ResultSet, Round, Side
 from ..comparing.reading import Sides
-from .cache import digest
+from .cache import Cache, digest
 from .model import Entry, Unreadable, Work
 
 #: Raised where `pack` keeps something else.
@@ -47,6 +47,15 @@ def pack(found: ResultSet) -> bytes:
     }
     text = json.dumps(head, separators=(",", ":")).encode()
     return zlib.compress(struct.pack("<Q", len(text)) + text + samples.tobytes(), 1)
+
+
+def keep(cache: Cache, entry: str, packed: bytes) -> None:
+    """What `pack` made of the entry of this digest, for whoever compares later."""
+    cache.put(_key(entry), packed)
+
+
+def _key(entry: str) -> bytes:
+    return digest("lent rounds", FORM, entry)
 
 
 class Lenders:
@@ -97,8 +106,8 @@ class Lenders:
     def _set(self, entry: Entry) -> ResultSet:
         if entry.digest not in self._kept:
             cache, read = self._work.cache, self._work.uncut or self._work.results
-            key = digest("lent rounds", FORM, entry.digest)
-            self._kept[entry.digest] = self._unpacked(cache.made(key, lambda: pack(read(entry))))
+            packed = cache.made(_key(entry.digest), lambda: pack(read(entry)))
+            self._kept[entry.digest] = self._unpacked(packed)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(entry.digest)

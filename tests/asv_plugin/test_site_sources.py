@@ -14,6 +14,7 @@ from dcu_asv_ext.asv_plugin.settings import Settings
 from dcu_asv_ext.asv_plugin.site_sources import Sources, work_of
 from dcu_asv_ext.evidence.store import pack
 from dcu_asv_ext.pages.cache import Cache
+from dcu_asv_ext.pages.comparisons_history import Lenders
 from dcu_asv_ext.pages.model import Place, Unreadable, Work
 from dcu_asv_ext.pages.writing import Out
 from tests.asv_plugin.result_folder import ENV, NAME, ResultFolder
@@ -111,6 +112,21 @@ def test_what_was_just_parsed_is_compared_without_parsing_it_again(
     assert [one.commit for one in found] == folder.commits
     # The newest two without evidence are remembered.
     assert parsed == [f"{folder.commits[place][:8]}-{ENV}" for place in (0, 3)]
+
+
+def test_what_was_just_parsed_lends_its_rounds_without_being_parsed_again(
+    folder: ResultFolder, parsed: list[str]
+) -> None:
+    for commit in folder.commits:
+        folder.evidence(commit, record())
+    work = opened(folder)
+    work.cache = Cache(folder.root / "cache")
+    parsed.clear()
+    lenders = Lenders(work)
+    found, notes = lenders.sets(lenders.entries(0, len(folder.commits) - 1))
+    assert [one.commit for one in found] == folder.commits
+    assert all(one.sides for one in found)
+    assert (parsed, notes) == ([], [])
 
 
 def test_a_description_counts_for_the_results_that_have_the_benchmark(
