@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,19 +61,24 @@ def simulated_files(results: Path) -> list[str]:
     """Evidence files (relative names) with a measurement of a simulated device.
 
     One file is one environment, so the first line whose device was described speaks for it; the line of a process
-    that crashed describes none.
+    that crashed describes none. Of a file that cannot be read nothing is published.
     """
     found = []
     folders = sorted(one for one in results.iterdir() if one.is_dir()) if results.is_dir() else []
     for path in (path for folder in folders for path in list_evidence(folder)):
-        for line in iter_lines(path):
-            record = parse_line(line)
-            device = record["device"] if record is not None else None
-            if isinstance(device, dict) and "simulated" in device:
-                if device["simulated"]:
-                    found.append(str(path.relative_to(results)))
-                break
+        with suppress(OSError):
+            if _simulated(path):
+                found.append(str(path.relative_to(results)))
     return found
+
+
+def _simulated(evidence: Path) -> bool:
+    for line in iter_lines(evidence):
+        record = parse_line(line)
+        device = record["device"] if record is not None else None
+        if isinstance(device, dict) and "simulated" in device:
+            return bool(device["simulated"])
+    return False
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import heapq
 import json
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,10 @@ _FORM = 1
 _MATTERS = ("family", "kind", "param_names", "rounds", "type", "unit")
 #: Whole result sets kept in memory.
 _WHOLE = 4
+#: What a commit is named by. Files of the site, links and git's arguments are made of it.
+_HASH = re.compile(r"[0-9A-Za-z]{7,}")
+#: Letters of one that is none.
+_SHOWN = 40
 #: Of those that were parsed.
 _NEWEST = 64
 
@@ -88,6 +93,8 @@ class Sources:
         if head is None:
             results = read_file(file, self._project.benchmarks, steady=False)
             head = self._keep_head(key, results)
+        if not _HASH.fullmatch(head.commit):
+            raise ResultsError(f"{machine}/{file.stem} tells no commit's hash, but {head.commit[:_SHOWN]!r}")
         if self._only is not None and head.commit not in self._only:
             return
         name = digest("result", _FORM, content, self._about(head.names)).hex()

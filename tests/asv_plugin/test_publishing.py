@@ -42,5 +42,12 @@ def test_torn_and_foreign_lines_are_passed_over(tmp_path: Path) -> None:
     assert simulated_files(tmp_path) == ["box/a.evidence.jsonl"]
 
 
+def test_files_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "c", SIMULATED)
+    (tmp_path / "box" / "a.evidence.jsonl").mkdir()
+    (tmp_path / "box" / "b.evidence.jsonl.gz").write_bytes(b"no gzip")
+    assert simulated_files(tmp_path) == ["box/c.evidence.jsonl"]
+
+
 def test_without_results_there_is_nothing(tmp_path: Path) -> None:
     assert simulated_files(tmp_path / "absent") == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,21 @@ def test_what_cannot_be_read_is_passed_over_without_telling_the_place(folder: Re
     assert not work.extract(work.entries[0, 1]).shape.keys
     assert len(work.notes) == 2 and all(one.startswith("passed over: ") for one in work.notes)
     assert not any(str(folder.root) in one for one in work.notes)
+
+
+@pytest.mark.parametrize(
+    "commit", ["../../x", "--output=x", "a\nb", "<b>abcdef</b>", "", "abc", "z" * 8 + "/"]
+)
+def test_a_commit_that_is_no_hash_names_no_file(folder: ResultFolder, commit: str) -> None:
+    folder.save(folder.commits[0])
+    path = folder.save(folder.commits[1])
+    path.write_text(json.dumps({**json.loads(path.read_text()), "commit_hash": commit}))
+    alone = folder.evidence(folder.commits[2], record())
+    alone.write_text(json.dumps({**json.loads(alone.read_text()), "commit": commit or "-"}))
+    for _ in range(2):
+        work = opened(folder)
+        assert list(digests(work)) == [folder.commits[0]]
+        assert len(work.notes) == 2 and all("no commit's hash" in one for one in work.notes)
 
 
 def test_a_file_that_goes_while_it_is_published(folder: ResultFolder) -> None:

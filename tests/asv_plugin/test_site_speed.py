@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from asv.graph import Graph
 from asv.results import Results
+from asv.util import UserError
 
 from dcu_asv_ext.asv_plugin import site_speed
 from tests.asv_plugin.result_folder import NAME, ResultFolder
@@ -65,6 +66,13 @@ def test_a_file_is_read_once_or_where_memory_is_short_twice(
                 assert one.get_result_stats(NAME, []) == other.get_result_stats(NAME, [])
                 assert (one.params, one.env_vars) == (other.params, other.env_vars)
     assert calls == paths * reads
+
+
+def test_a_file_that_cannot_be_read_is_told_in_each_pass(tmp_path: Path, at_work: None) -> None:
+    path = str(ResultFolder(tmp_path).save("ab" * 20))
+    for _ in range(4):
+        with pytest.raises(UserError, match="machine name is not 'other'"):
+            _load(Results, path, "other")
 
 
 def test_outside_a_publish_every_file_is_read_whole(tmp_path: Path, calls: list[str]) -> None:
