@@ -294,6 +294,7 @@ def test_a_commit_without_published_evidence_is_told_beside(go: Go, published: S
     shown(page)
     first = published.history.main[0][:8]
     assert query(page)["commit"] == first
+    assert page.run("document.activeElement.textContent") == f"Commit {first}"  # read out, and near its links
     beside = page.run("document.querySelector('.benchmark-commit').innerText")
     assert f"Commit {first}" in beside and "Change number 0" in beside
     assert f"results/box/{first}-{history.PLAIN_ENV}.json" in beside

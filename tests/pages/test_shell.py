@@ -209,6 +209,58 @@ def test_a_choice_changes_the_address_and_keeps_the_focus(tab: Page, bare: Path)
     tab.wait("document.activeElement.value === 'b'")
 
 
+SLOW = """
+dcu.pages.set("slow", {show: async (state, main) => {
+  await new Promise((done) => setTimeout(done, Number(state.query.wait || 0)));
+  if (state.query.fault) throw new Error("Nothing there.");
+  main.append(dcu.heading(`Slow ${state.query.one}`), dcu.el("button", {name: "gone"}, state.query.one),
+    dcu.choice({label: "One", name: "one", options: [["a", "A"], ["b", "B"], ["c", "C"]], value: state.query.one}),
+    dcu.el("div", {style: "height: 5000px"}));
+}});0
+"""
+
+
+def test_of_choices_that_follow_fast_the_last_one_stays_and_so_does_the_reader(tab: Page, bare: Path) -> None:
+    go(tab, bare, "overview")
+    tab.run(SLOW)
+    tab.run("location.hash = '#/slow?one=a'")
+    tab.wait("document.querySelector('h1').textContent === 'Slow a'")
+    tab.run("document.querySelector('select[name=one]').focus(); scrollTo(0, 300)")
+    # The first choice takes longer than the second.
+    tab.run("dcu.router.change({one: 'b', wait: '60'}); dcu.router.change({one: 'c', wait: '20'})")
+    tab.run("new Promise((done) => setTimeout(done, 120))")
+    tab.wait("document.querySelector('main').dataset.shown === 'slow'")
+    here = "[document.querySelector('h1').textContent, document.activeElement.name, scrollY, location.hash]"
+    assert tab.run(here) == ["Slow c", "one", 300, "#/slow?one=c&wait=20"]
+
+
+def test_where_a_control_goes_with_its_choice_the_heading_has_the_focus(tab: Page, bare: Path) -> None:
+    go(tab, bare, "overview")
+    tab.run(SLOW)
+    tab.run("location.hash = '#/slow?one=a'")
+    tab.wait("document.querySelector('h1').textContent === 'Slow a'")
+    tab.run(
+        "document.querySelector('main button').focus(); document.querySelector('main button').name = 'other'"
+    )
+    tab.run("dcu.router.change({one: 'b'})")
+    tab.wait("document.querySelector('h1').textContent === 'Slow b'")
+    assert tab.run("document.activeElement.textContent") == "Slow b"
+
+
+def test_a_fault_is_a_view_of_its_own(tab: Page, bare: Path) -> None:
+    go(tab, bare, "changes")
+    tab.run(SLOW)
+    tab.run("location.hash = '#/slow?one=a&fault=1'")
+    tab.wait("document.querySelector('.fault') !== null")
+    assert "Nothing there." in main_text(tab)
+    assert tab.run("document.title").startswith("This cannot be shown")
+    assert tab.run("document.activeElement.tagName") == "H1"
+    assert tab.run("document.querySelector('#top [aria-current]')") is None
+    tab.run("dcu.router.change({fault: null})")
+    tab.wait("document.querySelector('h1').textContent === 'Slow a'")
+    assert tab.run("[document.title.slice(0, 6), document.activeElement.tagName]") == ["Slow a", "H1"]
+
+
 def test_what_the_index_holds_is_found_by_the_names_of_addresses(tab: Page, bare: Path) -> None:
     go(tab, bare, "overview")
     found = tab.run(

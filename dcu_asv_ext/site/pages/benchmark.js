@@ -46,10 +46,10 @@
     zoom(range, from) {
       for (const one of view.plots) if (one !== from) one.plot.zoom(range);
       clearTimeout(view.timer);
-      const { axis } = view;
+      const { axis, state } = view;
       view.timer = setTimeout(() => {
         const [first, last] = range ? axis.ends(range).map((ci) => dcu.index.commits[ci][0].slice(0, 8)) : [null, null];
-        if (view && view.axis === axis) dcu.router.note({ from: first, to: last });
+        if (dcu.router.state() === state) dcu.router.note({ from: first, to: last });
       }, SOON);
     },
     point(stop, from) {
@@ -166,7 +166,7 @@
     const data = await linesOf(choice);
     const axis = axes.make(choice.branch, choice.dates);
     const pictures = lines.pictures(fn, choice.metrics);
-    const mine = (view = { choice, axis, found: null, plots: [], timer: null, tableBox: el("div", {}), signs: el("div", {}) });
+    const mine = (view = { state, choice, axis, found: null, plots: [], timer: null, tableBox: el("div", {}), signs: el("div", {}) });
     for (const [, plots] of pictures) {
       plots.forEach((metrics, i) => mine.plots.push({ metrics, height: HEIGHTS[Math.min(i, 1)], series: lines.make(choice, axis, data, metrics) }));
     }

@@ -86,7 +86,7 @@ dcu.benchmark.commit = (() => {
     const where = ["matrix", short, "--machine", place.machine, "--env", place.env, "--bench", `^${plainRegex(choice.fn.name)}`];
     return el("aside", { class: "benchmark-commit", "aria-label": text("benchmark.of-commit", { commit: short }) },
       el("div", { class: "heading" },
-        el("h2", { tabindex: "-1" }, text("benchmark.of-commit", { commit: short })),
+        el("h2", { tabindex: "-1", "data-focus": "" }, text("benchmark.of-commit", { commit: short })),
         el("button", { type: "button", name: "close", onclick: () => dcu.router.change({ commit: null }) }, text("benchmark.close"))),
       el("p", {}, dcu.commitLink(ci), ` ${format.date(date)} ${subject || ""}`),
       published(choice, ci)
