@@ -24,7 +24,7 @@ from .clock import clocks_differ, in_cycles, judged
 from .differences import check_vary, differences, sentence, together, undeclared
 from .explaining import explanation
 from .facts import all_facts
-from .lending import earlier, lent
+from .lending import Past, earlier, lent
 from .model import FAILED, OK, ComparisonError, Difference, Key, Report, ResultSet, Row, Series, Side
 from .sessions import moment
 
@@ -59,7 +59,7 @@ def report(
     before: Sequence[ResultSet],
     after: Sequence[ResultSet],
     *,
-    history: Sequence[ResultSet] = (),
+    history: Sequence[Past] = (),
     vary: Sequence[str] = (),
     margin: float = MARGIN,
     equivalence: float = EQUIVALENCE,
@@ -221,7 +221,7 @@ def _common(before: Side, after: Side) -> list[int]:
 
 
 def _compare(
-    made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], *, guard: bool, options: dict[str, Any]
+    made: Report, rows: Sequence[_Row], history: Sequence[Past], *, guard: bool, options: dict[str, Any]
 ) -> None:
     """Fill in what the statistics say; the session guard may refuse."""
     suite = _statistics(rows, history, use_guard=guard, **options)
@@ -239,7 +239,7 @@ def _compare(
 
 
 def _count_cycles(
-    rows: Sequence[_Row], history: Sequence[ResultSet], options: dict[str, Any], *, decide: bool
+    rows: Sequence[_Row], history: Sequence[Past], options: dict[str, Any], *, decide: bool
 ) -> None:
     """Where the sides' clocks differ: compare in cycles too. decide: withhold what only follows the clock."""
     moved = [row for row in rows if row.row.verdict != NOT_COMPARABLE and clocks_differ(row.row)]
@@ -254,9 +254,7 @@ def _cycles_of(row: Row) -> Row:
     return replace(row, before=in_cycles(row.before), after=in_cycles(row.after))
 
 
-def _advise(
-    made: Report, rows: Sequence[_Row], history: Sequence[ResultSet], options: dict[str, Any]
-) -> None:
+def _advise(made: Report, rows: Sequence[_Row], history: Sequence[Past], options: dict[str, Any]) -> None:
     """Figures of pairs that differ in more than the code: advice, never a verdict."""
     why = sorted({row.row.reason for row in rows})
     suite = _statistics(rows, history, differences=why, **options)
@@ -265,7 +263,7 @@ def _advise(
         row.row = replace(row.row, comparison=found, corrected=corrected)
 
 
-def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: Any) -> SuiteComparison | None:
+def _statistics(rows: Sequence[_Row], history: Sequence[Past], **options: Any) -> SuiteComparison | None:
     """The suite's comparison of these rows, None where there are none."""
     if not rows:
         return None
@@ -286,7 +284,7 @@ def _statistics(rows: Sequence[_Row], history: Sequence[ResultSet], **options: A
     return found
 
 
-def _histories(history: Sequence[ResultSet], rows: Sequence[_Row]) -> list[list[Run] | None]:
+def _histories(history: Sequence[Past], rows: Sequence[_Row]) -> list[list[Run] | None]:
     """Of each row, from the history of its own sides."""
     sides: dict[int, list[int]] = {}
     for place, row in enumerate(rows):

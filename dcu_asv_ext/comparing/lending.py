@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from .identity import agree
-from .model import Key, ResultSet, Side
+from .model import Key, Lender, ResultSet, Side
 
 if TYPE_CHECKING:
     from ..stats.rounds import Run
 
 
-def earlier(history: Sequence[ResultSet], before: ResultSet, after: ResultSet) -> list[ResultSet]:
+class Past(Protocol):
+    """As much of a result set as a comparison's history needs."""
+
+    @property
+    def machine(self) -> str: ...
+    @property
+    def commit(self) -> str: ...
+    @property
+    def env(self) -> str: ...
+    @property
+    def date(self) -> int: ...
+    @property
+    def dirty(self) -> bool: ...
+    @property
+    def lenders(self) -> tuple[tuple[Key, ...], Sequence[Lender | None]]: ...
+
+
+P = TypeVar("P", bound=Past)
+
+
+def earlier(history: Sequence[P], before: ResultSet, after: ResultSet) -> list[P]:
     """The history of this machine and environment up to `before`, newest last, without the two sides."""
     same = [one for one in history if (one.machine, one.env) == (before.machine, before.env)]
     places = [place for place, one in enumerate(same) if one.commit == before.commit]
@@ -23,7 +43,7 @@ def earlier(history: Sequence[ResultSet], before: ResultSet, after: ResultSet) -
     return [one for one in same if one.commit not in (before.commit, after.commit) and not one.dirty]
 
 
-def lent(earlier: Sequence[ResultSet], rows: Sequence[tuple[Key, Side]], most: int) -> list[list[Run] | None]:
+def lent(earlier: Sequence[Past], rows: Sequence[tuple[Key, Side]], most: int) -> list[list[Run] | None]:
     """For each key with its side before: the newest of its earlier runs, `most` of them, oldest first; None where
     there is none. Runs of another version, protocol or set-up are none."""
     places: dict[int, list[int | None]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..comparing.deciding import report
+from ..comparing.lending import Past
 from ..comparing.model import Key, Report, ResultSet
 from .correctness import correctness
 from .model import Answer, Gate, place
@@ -18,7 +19,7 @@ def decide(
     after: Sequence[ResultSet],
     policy: Policy,
     *,
-    history: Sequence[ResultSet] = (),
+    history: Sequence[Past] = (),
     vary: Sequence[str] = (),
     match: Callable[[Key], bool] | None = None,
     made: Report | None = None,

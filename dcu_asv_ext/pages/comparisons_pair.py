@@ -8,6 +8,7 @@ from typing import Any
 
 from ..comparing import as_json
 from ..comparing.deciding import report
+from ..comparing.lending import Past
 from ..comparing.model import Report, ResultSet
 from ..comparing.outcome import DEFAULT_FAIL_ON, exit_code
 from ..gates import as_json as gates_as_json
@@ -22,7 +23,7 @@ DIGITS = 7
 def compared(
     before: ResultSet,
     after: ResultSet,
-    history: Sequence[ResultSet],
+    history: Sequence[Past],
     *,
     notes: Sequence[str] = (),
     policy: Policy | None,
@@ -50,7 +51,7 @@ def compared(
 
 def _gates(
     found: Report,
-    history: Sequence[ResultSet],
+    history: Sequence[Past],
     notes: Sequence[str],
     policy: Policy | None,
     policy_fault: str,

@@ -126,7 +126,7 @@ def test_what_was_just_parsed_lends_its_rounds_without_being_parsed_again(
     lenders = Lenders(work)
     found, notes = lenders.sets(lenders.entries(0, len(folder.commits) - 1))
     assert [one.commit for one in found] == folder.commits
-    assert all(one.sides for one in found)
+    assert all(one.lenders[0] for one in found)
     assert (parsed, notes) == ([], [])
 
 

@@ -297,14 +297,16 @@ def test_what_is_kept_of_a_result_is_what_a_history_takes_of_it(made: Candidates
     assert [one.commit for one in found] == [one.commit for one in sets]
     for kept, read in zip(found, sets, strict=True):
         assert (kept.machine, kept.env, kept.date, kept.dirty) == (read.machine, read.env, read.date, False)
-        assert {key: _lent(side) for key, side in kept.sides.items()} == {
-            key: _lent(side) for key, side in read.sides.items() if side.state == "ok" and not side.conflict
+        expected = {key: one for key, one in zip(*read.lenders, strict=True) if one is not None}
+        assert expected
+        assert {key: _told(one) for key, one in zip(*kept.lenders, strict=True)} == {
+            key: _told(one) for key, one in expected.items()
         }
+    assert found[-1].lenders[0] is found[-2].lenders[0]
 
 
-def _lent(side: Any) -> Any:
-    identity = None if side.identity is None else side.identity.digest
-    return [one.samples for one in side.rounds], side.version, side.protocol, side.state, identity
+def _told(one: Any) -> Any:
+    return list(one.run), one.version, one.protocol, one.identity and one.identity.digest
 
 
 def test_a_result_that_cannot_be_read_lends_nothing_and_is_told(
@@ -345,7 +347,7 @@ def test_packing_keeps_no_side_without_a_sound_figure(made: Candidates, tmp_path
     path = made.keep(made.git("rev-parse", "HEAD").strip(), failed, env="failing")
     try:
         lenders = Lenders(opened(made.suite, tmp_path / "out"))
-        assert dict(lenders._unpacked(pack(load_file(path))).sides) == {}
+        assert lenders._unpacked(pack(load_file(path))).lenders == ((), [])
     finally:
         for one in path.parent.glob("*failing*"):
             os.unlink(one)
