@@ -381,7 +381,11 @@ def test_asvs_name_leads_here_too(go: Go) -> None:
         ({"place": "nowhere~<b>"}, "nowhere~<b> has no results of this benchmark"),
         ({"branch": "<i>gone"}, "There is no branch <i>gone here"),
         ({"p.n": "3"}, "There is no value 3 of the parameter n."),
-        ({"from": "ffffffff", "to": "zzz", "commit": "1234"}, ""),
+        ({"from": "ffffffff"}, "The commit ffffffff is not in this site."),
+        ({"to": "zzz"}, "The commit zzz is not in this site."),
+        ({"commit": "1234"}, "The commit 1234 is not in this site."),
+        ({"metrics": "speed|'"}, "There is none of the metrics speed, ': all are shown."),
+        ({"x": "no", "y": "no"}, ""),
         ({"metrics": "latency"}, ""),
     ],
 )

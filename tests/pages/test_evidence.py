@@ -293,7 +293,16 @@ def test_what_is_not_in_the_site_is_told(visitor: Page, address: str, published:
         visitor.visit(f"{address}dcu/index.html{place_of(name, place, commit)}")
         visitor.wait("!!document.querySelector('[role=alert] p')")
         assert told in texts(visitor, "[role=alert] p")[0]
+    visitor.run("location.hash = '#/evidence'")
+    visitor.wait("document.querySelector('[role=alert] p').textContent.startsWith('The address names no')")
     assert visitor.complaints() == []
+
+
+def test_other_parameters_are_never_shown_as_those_of_the_address(go: Go, published: Site) -> None:
+    page = go(history.MATMUL, published.history.main[-1], PLACE, params="7,'int8'", session="x", round="99")
+    told = texts(page, "main > div > .note")
+    assert told[0].startswith("There is none of 7,'int8' here: gemm.matmul(n=") and len(told) == 3
+    assert "no session x" in told[1] and "no round 99" in told[2]
 
 
 def test_another_suites_benchmark_has_a_number_and_no_evidence(go: Go, published: Site) -> None:

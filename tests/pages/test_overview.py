@@ -191,6 +191,19 @@ def test_a_branch_that_is_not_there_is_told(tab: Page, address: str) -> None:
     assert texts(tab, "main .nothing") == ["There is no branch gone here: choose one of the others."]
 
 
+def test_what_an_address_asks_for_in_vain_is_told(tab: Page, address: str) -> None:
+    go(tab, address, "overview?base=tag:gone&place=x~y")
+    assert texts(tab, "main > div > .note") == [
+        "No commit is compared with tag:gone here: the measured commit before is.",
+        "There are no results of x~y: all machines and environments are shown.",
+    ]
+    go(tab, address, "benchmarks?branch=gone&place=x~y")
+    assert [one.split(":")[0] for one in texts(tab, "main > div > .note")] == [
+        "There is no branch gone here",
+        "There are no results of x~y",
+    ]
+
+
 # ---- changes
 
 

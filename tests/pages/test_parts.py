@@ -104,6 +104,25 @@ def test_a_long_table_has_pages(tab: Page, bare: Path) -> None:
     assert violations(tab) == []
 
 
+def test_a_choice_that_an_address_makes_in_vain_is_seen(tab: Page, bare: Path) -> None:
+    go(tab, bare, "overview")
+    tab.run(
+        "window.pick = (value) => dcu.choice({label: 'L', name: 'n', value, options: [['', 'All'], ['a', 'A']]})"
+    )
+    chosen = "(() => { const one = pick(%s).querySelector('select'); return one.selectedOptions[0].textContent; })()"
+    for value, told in (("null", "All"), ("''", "All"), ("'a'", "A"), ("'<b>'", "<b> (not here)")):
+        assert tab.run(chosen % value) == told
+
+
+def test_a_benchmarks_link_has_each_value_alone(tab: Page, bare: Path) -> None:
+    go(tab, bare, "overview")
+    tab.run(
+        "dcu.index.functions.push({name: 'f', slug: 'f-1', params: [{name: 'n', values: []}], places: {}, asv: {}})"
+    )
+    address = tab.run("dcu.benchmarkLink('f', {params: ['a|b\\\\c']}).getAttribute('href')")
+    assert address == "#/benchmark/f-1?p.n=a%5C%7Cb%5C%5Cc"
+
+
 MARK = """
 window.mark = (given) => {
   const drawn = dcu.intervalMark({limits: [0.5, 2], ...given});

@@ -8,7 +8,7 @@ dcu.benchmark.choices = (() => {
   const MOST = 12; // combinations of parameters that are drawn at all
 
   /* Several values in one entry of the address: with | between them; \ before one that belongs to a value. */
-  const join = (values) => values.map((one) => one.replace(/[\\|]/g, "\\$&")).join("|");
+  const join = (values) => values.map(dcu.alone).join("|");
   function split(text) {
     const found = [""];
     for (let i = 0; i < text.length; i++) {
@@ -95,17 +95,24 @@ dcu.benchmark.choices = (() => {
     const combos = combosOf(fn, measured, chosen);
     if (!combos.length && measured.length) notes.push(dcu.text("benchmark.no-combination"));
     if (combos.length > MOST) notes.push(dcu.text("benchmark.many", { shown: MOST, all: combos.length }));
-    const asked = query.metrics === undefined ? null : split(query.metrics);
+    const asked = query.metrics === undefined ? [] : split(query.metrics);
+    const metrics = fn.metrics.filter((one) => asked.includes(one));
+    if (asked.length && !metrics.length) notes.push(dcu.text("benchmark.no-metric", { metrics: asked.join(", ") }));
+    const commitOf = (hash) => {
+      const ci = hash ? dcu.find.commit(hash) : null;
+      if (hash && ci === null) notes.push(dcu.text("benchmark.no-commit", { commit: hash }));
+      return ci;
+    };
     return {
       fn, pi, branch, notes, places, measured,
       chosen: fn.params.map((_, at) => new Set(combos.map((combo) => combo[at]))),
       combos: combos.slice(0, MOST),
-      metrics: new Set(fn.metrics.filter((one) => !asked || asked.includes(one))),
+      metrics: new Set(metrics.length ? metrics : fn.metrics),
       dates: query.x === "dates",
       log: query.y === "log",
-      from: query.from ? dcu.find.commit(query.from) : null,
-      to: query.to ? dcu.find.commit(query.to) : null,
-      commit: query.commit ? dcu.find.commit(query.commit) : null,
+      from: commitOf(query.from),
+      to: commitOf(query.to),
+      commit: commitOf(query.commit),
     };
   }
 

@@ -79,13 +79,12 @@ dcu.benchmark.controls = (() => {
   }
 
   function make(choice) {
-    const { x, y } = dcu.router.state().query;
     return el("section", { class: "benchmark-choices", "aria-label": text("benchmark.choices") },
       el("div", { class: "choices" },
         placeChoices(choice),
         branchChoice(choice),
-        dcu.choice({ label: text("benchmark.x"), name: "x", value: x || "commits", options: [["commits", text("benchmark.x-commits")], ["dates", text("benchmark.x-dates")]] }),
-        dcu.choice({ label: text("benchmark.y"), name: "y", value: y || "linear", options: [["linear", text("benchmark.y-linear")], ["log", text("benchmark.y-log")]] })),
+        dcu.choice({ label: text("benchmark.x"), name: "x", value: choice.dates ? "dates" : "commits", options: [["commits", text("benchmark.x-commits")], ["dates", text("benchmark.x-dates")]] }),
+        dcu.choice({ label: text("benchmark.y"), name: "y", value: choice.log ? "log" : "linear", options: [["linear", text("benchmark.y-linear")], ["log", text("benchmark.y-log")]] })),
       el("div", { class: "choices" }, metricChoice(choice), paramChoices(choice)),
       facts(dcu.index.places[choice.pi]));
   }

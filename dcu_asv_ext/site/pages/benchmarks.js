@@ -16,7 +16,7 @@
     }
     const branch = dcu.find.branch(state.query.branch) || branches[0] || null;
     const place = placeOf(state.query.place);
-    main.append(choices(state, branch, place));
+    main.append(choices(state, branch, place), ...inVain(state.query));
     const rows = functions
       .filter((fn) => String(place) in fn.places)
       .map((fn) => ({ fn, metric: mainMetric(fn), last: null }));
@@ -32,6 +32,15 @@
         empty: text("benchmarks.none-here"),
       }),
     );
+  }
+
+  /* What the address asks for and this site does not have. */
+  function inVain({ branch, place }) {
+    const told = [
+      branch && dcu.find.branch(branch) === null && text("benchmarks.no-branch", { branch }),
+      place && dcu.find.place(place) === null && text("benchmarks.no-place", { place }),
+    ];
+    return told.filter(Boolean).map((one) => el("p", { class: "note" }, one));
   }
 
   /* The chosen place, else the one with most functions. */

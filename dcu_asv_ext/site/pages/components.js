@@ -3,13 +3,16 @@
 (() => {
   const { el, text } = dcu;
 
-  /* A labelled <select> whose choice is an entry of the view's state.
+  /* A labelled <select> whose choice is an entry of the view's state. What an address has chosen and is not among the
+     options is one more, so that nothing is chosen unseen.
      options: [[value, text], ...], and {label, options} for a group of them; chosen: what is done with a choice, if not
      that. */
   dcu.choice = ({ label, name, options, value, chosen }) => {
     const act = chosen || ((one) => dcu.router.change({ [name]: one }));
     const select = el("select", { name, onchange: (event) => act(event.target.value) });
     const option = ([one, told]) => el("option", { value: one, selected: String(one) === String(value) }, told);
+    const all = options.flatMap((one) => (Array.isArray(one) ? [one] : one.options)).map(([one]) => String(one));
+    if (value !== null && value !== undefined && value !== "" && !all.includes(String(value))) select.append(option([value, text("choice.unknown", { value })]));
     for (const one of options) {
       select.append(Array.isArray(one) ? option(one) : el("optgroup", { label: one.label }, one.options.map(option)));
     }

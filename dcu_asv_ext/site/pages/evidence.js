@@ -6,6 +6,7 @@
   /* What an address means; throws a sentence for what this site does not have. */
   function meant(path) {
     const [slug, key, hash] = path;
+    if (path.length < 3) throw new Error(text("evidence.no-address"));
     const fn = dcu.find.fn(slug);
     const pi = dcu.find.place(key);
     const ci = dcu.find.commit(hash);
@@ -40,8 +41,6 @@
     return Object.fromEntries(params.map((value, place) => [`p.${(fn.params[place] || {}).name || place}`, told(value)]));
   }
 
-  const amongSeveral = (value) => value.replace(/[\\|]/g, "\\$&");
-
   /* Links to the commits before and after, and to the other views of the same. */
   function ways(page, { fn, pi, ci, params, state }, order, more = []) {
     const place = dcu.index.places[pi].key;
@@ -50,7 +49,7 @@
     const kept = { params: params.join(","), branch: state.query.branch, pass: state.query.pass, scale: state.query.scale };
     const step = (to, key) => to !== undefined && el("a", { class: "evidence-step", href: dcu.router.link(page, [fn.slug, place, hash8(to)], kept) }, text(`evidence.${key}`, { commit: hash8(to) }));
     const links = [
-      el("a", { href: dcu.router.link("benchmark", [fn.slug], { place, branch: state.query.branch, ...paramsQuery(fn, params, amongSeveral) }) }, text("evidence.to-benchmark")),
+      el("a", { href: dcu.router.link("benchmark", [fn.slug], { place, branch: state.query.branch, ...paramsQuery(fn, params, dcu.alone) }) }, text("evidence.to-benchmark")),
       before !== undefined && el("a", { href: dcu.router.link("compare", [], { place, before: hash8(before), after: hash8(ci), benchmark: fn.name, ...paramsQuery(fn, params) }) }, text("evidence.to-compare", { commit: hash8(before) })),
       ...more,
       dcu.index.matrices.some(([one, commit]) => one === pi && commit === ci) && el("a", { href: dcu.router.link("matrix", [], { place, commit: hash8(ci) }) }, text("evidence.to-matrix")),
@@ -114,11 +113,28 @@
     return { ...where, state, found, entry, params: entry.params, all, session, round: one.length ? one[0].record.round : null, rows: one.length ? one : session.rows };
   }
 
+  /* Whether parameters are meant that were measured, and have no evidence where others have some. */
+  function elsewhere({ fn, pi }, found, told) {
+    const is = (params) => params.join(",") === told;
+    return !found.entries.some((one) => is(one.params)) && fn.places[pi].combos.some(is);
+  }
+
+  /* What the address asks for and is not there. */
+  function inVain({ fn, params, session, round, state: { query } }) {
+    const told = [
+      query.params !== undefined && query.params !== params.join(",") &&
+        text("evidence.no-params", { params: query.params || format.NONE, shown: title(fn, params) }),
+      query.session && query.session !== session.name && text("evidence.no-session", { session: query.session }),
+      query.round && query.round !== String(round) && text("evidence.no-round", { round: query.round }),
+    ];
+    return told.filter(Boolean).map((one) => el("p", { class: "note" }, one));
+  }
+
   async function show(state, main) {
     const where = meant(state.path);
     const [lines, found] = await Promise.all([linesOf(where.fn, where.pi), evidence.load(where.fn, where.pi, where.ci)]);
     const order = measured(lines, where.ci, state.query.branch);
-    if (!found.entries.length) {
+    if (!found.entries.length || elsewhere(where, found, state.query.params)) {
       const seen = evidence.without({ ...where, state }, lines);
       main.append(dcu.heading(title(where.fn, seen.params)), about(where), ways("evidence", { ...where, state, params: seen.params }, order), ...seen.nodes);
       return;
@@ -129,7 +145,7 @@
     const { parts } = evidence;
     const sections = [parts.summary, parts.times, parts.rounds, parts.clocks, parts.memory, parts.alive, parts.correctness, parts.cold, parts.conditions, parts.missing, parts.records]
       .map((part) => part(seen)).filter(Boolean);
-    main.append(dcu.heading(title(where.fn, seen.params)), about(where), ways("evidence", seen, order, [profile]), choices(seen), evidence.contents(sections), ...sections);
+    main.append(dcu.heading(title(where.fn, seen.params)), about(where), ways("evidence", seen, order, [profile]), choices(seen), ...inVain(seen), evidence.contents(sections), ...sections);
   }
 
   Object.assign(evidence, { meant, linesOf, measured, ways, about, title, hash8, readableTime, placeChoice });

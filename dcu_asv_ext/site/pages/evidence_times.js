@@ -152,7 +152,7 @@
     if (pass === undefined) return evidence.section("times", text("evidence.times"), evidence.quiet(text("evidence.no-times")));
     const found = samples(rows, pass);
     const { min, max } = figures(found.map((one) => one.value));
-    const scale = state.query.scale || (min > 0 && max > WIDE * min ? "log" : "linear");
+    const scale = ["log", "linear"].includes(state.query.scale) ? state.query.scale : (min > 0 && max > WIDE * min ? "log" : "linear");
     const scales = ["linear", "log"].map((one) => [one, text(`evidence.scale.${one}`)]);
     const chosen = el("div", { class: "choices" },
       all.length > 1 && dcu.choice({ label: text("evidence.pass"), name: "pass", options: all.map((one) => [one, passText(one)]), value: pass }),

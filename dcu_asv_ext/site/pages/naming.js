@@ -23,6 +23,9 @@
     return told ? `${name}(${told})` : name;
   };
 
+  /* A value of a parameter in the address of a benchmark's page, where | stands between several. */
+  dcu.alone = (value) => value.replace(/[\\|]/g, "\\$&");
+
   /* A benchmark's name, and the way to its page. place: position; params: name -> value, or a list of values. */
   dcu.benchmarkLink = (name, { params = {}, place = null, branch = null } = {}) => {
     const fn = dcu.find.byName(name);
@@ -30,7 +33,7 @@
     const title = shown.length > LONG ? shown : null; // where a page shows its beginning alone
     if (!fn) return el("span", { class: "name", title }, shown);
     const query = { place: place === null ? null : dcu.index.places[place].key, branch };
-    for (const [one, value] of Object.entries(byName(fn, params))) query[`p.${one}`] = value;
+    for (const [one, value] of Object.entries(byName(fn, params))) query[`p.${one}`] = dcu.alone(value);
     return el("a", { class: "name", title, href: dcu.router.link("benchmark", [fn.slug], query) }, shown);
   };
 

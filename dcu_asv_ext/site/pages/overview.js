@@ -18,7 +18,7 @@
     const bases = basesOf(branch.heads);
     const base = bases.some(([key]) => key === state.query.base) ? state.query.base : "predecessor";
     const chosen = dcu.find.place(state.query.place || "");
-    main.append(choices(state, names, name, branch, bases, base));
+    main.append(choices(state, names, name, branch, bases, base), ...inVain(state.query, base, chosen));
     const heads = chosen === null ? branch.heads : branch.heads.filter((one) => one.place === chosen);
     if (!heads.length) main.append(dcu.nothing(text("overview.not-measured", { name }), dcu.copyable("asv run NEW")));
     if (heads.length > 1) main.append(summary(state, heads, base));
@@ -28,6 +28,15 @@
   }
 
   // ---- what is chosen
+
+  /* What the address asks for and this site does not have. */
+  function inVain(query, base, place) {
+    const told = [
+      query.base && query.base !== base && text("overview.unknown-base", { base: query.base }),
+      query.place && place === null && text("overview.unknown-place", { place: query.place }),
+    ];
+    return told.filter(Boolean).map((one) => el("p", { class: "note" }, one));
+  }
 
   /* [key, text] of every base of some head, the predecessor first. */
   function basesOf(heads) {

@@ -83,6 +83,16 @@
 
   const toEvidence = (view) => el("a", { href: dcu.router.link("evidence", view.state.path, { params: view.params.join(","), branch: view.state.query.branch }) }, text("profile.to-evidence"));
 
+  /* What the address asks for and is not there. */
+  function inVain({ fn, params, row, state: { query } }) {
+    const told = [
+      query.params !== undefined && query.params !== params.join(",") &&
+        text("evidence.no-params", { params: query.params || format.NONE, shown: evidence.title(fn, params) }),
+      query.round && query.round !== nameOf(row) && text("profile.no-round", { round: query.round }),
+    ];
+    return told.filter(Boolean).map((one) => el("p", { class: "note" }, one));
+  }
+
   async function show(state, main) {
     const where = { ...evidence.meant(state.path), state };
     const [lines, found] = await Promise.all([evidence.linesOf(where.fn, where.pi), evidence.load(where.fn, where.pi, where.ci)]);
@@ -106,7 +116,7 @@
       ...Object.keys(profile.TABLES).map((name) => profile.section(name, digest, file, name === "operators" ? "" : why)),
       timeline(view, view.row), order[0] !== where.ci && comparison(view, order[0]),
     ].filter(Boolean);
-    main.append(dcu.heading(evidence.title(where.fn, view.params)), evidence.about(where), evidence.ways("profile", view, order, [toEvidence(view)]), choices(view, rows), evidence.contents(sections), ...sections);
+    main.append(dcu.heading(evidence.title(where.fn, view.params)), evidence.about(where), evidence.ways("profile", view, order, [toEvidence(view)]), choices(view, rows), ...inVain(view), evidence.contents(sections), ...sections);
   }
 
   dcu.pages.set("profile", { show });
