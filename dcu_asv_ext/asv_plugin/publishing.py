@@ -28,13 +28,13 @@ def publish_run(settings_of: Callable[[Any], Settings], original: Any) -> Any:
 
     def run(cls: Any, conf: Any, range_spec: Any = None, pull: bool = True) -> Any:
         settings = settings_of(conf)
+        target = _target(conf)
         _refuse_simulated(conf, settings)
         repo = get_repo(conf)
         if pull:
             # Here, and not in the middle of asv's part: what works beside it needs the same commits.
             repo.pull()
         results = Path(conf.results_dir) if settings.verdict == "dcu" else None
-        target = Path(conf.html_dir).resolve()
         kept = target.with_name(f".{target.name}-cache")
         with (
             _built_beside(conf, settings) as site,
@@ -46,6 +46,22 @@ def publish_run(settings_of: Callable[[Any], Settings], original: Any) -> Any:
             return original(cls, conf, range_spec, pull=False)
 
     return run
+
+
+def _target(conf: Any) -> Path:
+    """The folder of the site. What lies there goes, so that nothing may that a site is made from."""
+    try:
+        target = Path(conf.html_dir).resolve()
+    except (OSError, RuntimeError) as fault:
+        reason = " ".join(str(fault).split())
+        raise util.UserError(f"dcu-asv: html_dir {conf.html_dir!r} cannot be followed ({reason})") from None
+    for kept in (".", conf.results_dir, conf.benchmark_dir, conf.env_dir, conf.repo):
+        if Path(kept).resolve().is_relative_to(target):
+            raise util.UserError(
+                f"dcu-asv: a site takes the place of its folder, and {target} holds {Path(kept).resolve()}: "
+                "choose another html_dir, best a folder that does not exist yet"
+            )
+    return target
 
 
 def _refuse_simulated(conf: Any, settings: Settings) -> None:

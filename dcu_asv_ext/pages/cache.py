@@ -229,6 +229,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             connection.executescript(_TABLES.format(application=_APPLICATION, layout=_LAYOUT))
         elif (application, layout) != (_APPLICATION, _LAYOUT):
             raise sqlite3.DatabaseError("it is another program's, or another version's")
+        connection.execute("SELECT 1 FROM value, used LIMIT 0")
     except BaseException:
         connection.close()
         raise

@@ -132,6 +132,16 @@ def test_results_are_read_whole_whatever_asv_s_part_remembers(
     assert seen == [1, 1]
 
 
+@pytest.mark.parametrize("html_dir", [".", "", "..", "/", "results", "repo", "benchmarks", "loop"])
+def test_a_site_replaces_nothing_that_it_is_made_from(folder: ResultFolder, html_dir: str) -> None:
+    (folder.root / "loop").symlink_to("loop")
+    folder.configure(html_dir=html_dir)
+    before = sorted(folder.root.rglob("*"))
+    with pytest.raises(util.UserError, match="html_dir"):
+        publish_run(settings_of, None)(None, load_config(folder.root / "asv.conf.json"))
+    assert sorted(folder.root.rglob("*")) == before
+
+
 def _fault(*given: Any) -> list[str]:
     raise KeyError("a name")
 

@@ -107,11 +107,16 @@ def _newer(path: Path) -> None:
         one.execute("PRAGMA user_version = 99")
 
 
+def _without_a_table(path: Path) -> None:
+    with sqlite3.connect(path) as one:
+        one.execute("DROP TABLE used")
+
+
 def _cut(path: Path) -> None:
     os.truncate(path, 5000)
 
 
-@pytest.mark.parametrize("damage", [_text, _foreign, _newer, _cut])
+@pytest.mark.parametrize("damage", [_text, _foreign, _newer, _without_a_table, _cut])
 def test_a_damaged_or_foreign_file_is_made_anew(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     kept(tmp_path, a=b"one")
     damage(tmp_path / FILE)
