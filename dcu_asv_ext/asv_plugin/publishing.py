@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -112,8 +113,18 @@ def _built_beside(conf: Any, settings: Settings) -> Iterator[Path]:
                 make_offline(place)
     except (BuildError, SiteError) as fault:
         raise util.UserError(f"dcu-asv: {fault}") from fault
+    except OSError as fault:
+        raise util.UserError(
+            f"dcu-asv: the site cannot be made ({_reason(fault)}); the old one is as it was"
+        ) from None
     finally:
         conf.html_dir = target
+
+
+def _reason(fault: OSError) -> str:
+    """Of several files that could not be copied the first tells why."""
+    several = isinstance(fault, shutil.Error) and isinstance(fault.args[0], list)
+    return " ".join(str(fault.args[0][0][-1] if several else fault).split())
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -42,6 +43,10 @@ def beside(target: Path) -> Iterator[Path]:
 def _room(target: Path) -> Path:
     if target.exists() and not target.is_dir():
         raise BuildError(f"{target} is a file, and the site needs a folder: choose another html_dir")
+    if os.path.ismount(target):
+        raise BuildError(
+            f"{target} is a mount point, which cannot be replaced: choose a folder below it as html_dir"
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Whoever made them is gone: the lock is ours.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -164,6 +165,27 @@ def test_a_fault_leaves_the_old_site_and_names_a_way_round(
     with pytest.raises(util.UserError) as raised:
         publish(folder)
     assert told in str(raised.value) and '"dcu": {"pages": false}' in str(raised.value)
+    assert "old" in site(folder) and left(folder) == {"html", ".html-cache"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x.js"),
+        shutil.Error([("from", "to", "[Errno 28] No space left on device: 'x.js'"), ("a", "b", "c")]),
+    ],
+)
+def test_a_full_disk_leaves_the_old_site_and_is_told_in_a_sentence(
+    folder: ResultFolder, fault: OSError
+) -> None:
+    publish(folder)
+    (folder.root / "html" / "old").touch()
+
+    def full(conf: Any) -> None:
+        raise fault
+
+    with pytest.raises(util.UserError, match=r"No space left on device: 'x.js'\); the old one is as it was"):
+        publish(folder, full)
     assert "old" in site(folder) and left(folder) == {"html", ".html-cache"}
 
 

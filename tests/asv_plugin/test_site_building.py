@@ -79,6 +79,15 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "html").read_text() == "mine"
 
 
+def test_a_mount_point_is_refused_before_anything_is_built(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.path.ismount", lambda path: path == old)
+    with pytest.raises(BuildError, match="is a mount point"), beside(old):
+        raise AssertionError("it was built")
+    assert content(old) == ["old"]
+
+
 def test_a_parent_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BuildError, match="cannot be put at"), beside(tmp_path / "file" / "html"):
