@@ -27,11 +27,15 @@ _FOLLOW = """\
           var shown = $.asv.parse_hash_string(window.location.hash);
           var name = shown.location.join("/");
           var query = "?name=" + encodeURIComponent(name);
+          function add(key, value) { query += "&" + encodeURIComponent(key) + "=" + encodeURIComponent(value); }
+          function alone(value) { return value.replace(/[\\\\|]/g, "\\\\$&"); }
           $.each(shown.params, function (key, values) {
-            var ours = key === "branch" ? key : key.slice(0, 2) === "p-" ? "p." + key.slice(2) : null;
-            if (ours && values.length === 1 && values[0] !== null) {
-              query += "&" + encodeURIComponent(ours) + "=" + encodeURIComponent(values[0]);
-            }
+            var told = values.filter(function (one) { return one !== null; });
+            if (key.slice(0, 2) === "p-" && told.length) {
+              add("p." + key.slice(2), told.map(alone).join("|"));
+            } else if ((key === "branch" || key === "machine") && told.length === 1) add(key, told[0]);
+            else if (key === "x-axis-scale" && told[0] === "date") add("x", "dates");
+            else if (key === "y-axis-scale" && told[0] === "log") add("y", "log");
           });
           $("#nav-li-dcu-benchmark").toggle(others.indexOf(name) < 0)
             .children("a").attr("href", "dcu/index.html#/benchmark" + query);

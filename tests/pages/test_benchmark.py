@@ -373,6 +373,8 @@ def test_an_unknown_name_lists_those_like_it(go: Go) -> None:
 
 def test_asvs_name_leads_here_too(go: Go) -> None:
     assert texts(go(f"{history.MATMUL}.device_time"), "h1") == [history.MATMUL]
+    page = go(f"{history.FUSED}.latency", machine="dcu-2")
+    assert page.run("document.querySelector('select[name=machine]').value") == "dcu-2"
 
 
 @pytest.mark.parametrize(
@@ -381,6 +383,7 @@ def test_asvs_name_leads_here_too(go: Go) -> None:
         ({"place": "nowhere~<b>"}, "nowhere~<b> has no results of this benchmark"),
         ({"branch": "<i>gone"}, "There is no branch <i>gone here"),
         ({"p.n": "3"}, "There is no value 3 of the parameter n."),
+        ({"machine": "<u>"}, "<u> has no results of this benchmark"),
         ({"from": "ffffffff"}, "The commit ffffffff is not in this site."),
         ({"to": "zzz"}, "The commit zzz is not in this site."),
         ({"commit": "1234"}, "The commit 1234 is not in this site."),

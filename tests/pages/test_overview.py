@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 
@@ -333,6 +334,11 @@ def test_a_graph_leads_to_the_page_of_its_benchmark(visitor: Page, address: str)
     assert (
         visitor.run(link) == f"dcu/index.html#/benchmark?name={history.MATMUL}.latency&p.n=1024&branch=main"
     )
+    same = {"machine": "dcu-2", "p-n": ["a|b\\", "c"], "x-axis-scale": "date", "y-axis-scale": "log"}
+    visitor.run(f"location.hash = '#{history.FUSED}.latency?{urlencode(same, doseq=True)}'")
+    visitor.wait(f"{link}.includes('dates')")
+    told = parse_qs(visitor.run(link).partition("?")[2])
+    assert told["machine"] + told["p.n"] + told["x"] + told["y"] == ["dcu-2", "a\\|b\\\\|c", "dates", "log"]
     visitor.run(f"location.hash = '#{history.FUSED}.latency'")
     visitor.wait(f"{link} === 'dcu/index.html#/benchmark?name={history.FUSED}.latency'")
     visitor.wait("document.querySelectorAll('#main-graph canvas').length > 0")

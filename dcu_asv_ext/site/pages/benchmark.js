@@ -1,6 +1,6 @@
 "use strict";
 /* The page of one benchmark: all its metrics on one axis of commits.
-   #/benchmark/<slug>?place&p.<name>&branch&x&y&metrics&from&to&commit, or #/benchmark?name=<name, or asv's name>. */
+   #/benchmark/<slug>?place&p.<name>&branch&x&y&metrics&from&to&commit, or #/benchmark?name=<name, or asv's name>&machine. */
 (() => {
   const { el, text } = dcu;
   const { choices, axis: axes, series: lines, changes, commit: commits, controls, asv } = dcu.benchmark;

@@ -80,7 +80,10 @@ dcu.benchmark.choices = (() => {
       notes.push(dcu.text("benchmark.no-place", { place: query.place }));
       pi = null;
     }
-    if (pi === null) pi = usualPlace(places);
+    // asv's pages know a machine alone.
+    const own = places.filter((one) => dcu.index.places[one].machine === query.machine);
+    if (query.machine && !query.place && !own.length) notes.push(dcu.text("benchmark.no-place", { place: query.machine }));
+    if (pi === null) pi = usualPlace(own.length ? own : places);
     let branch = query.branch === EVERY ? null : dcu.find.branch(query.branch);
     if (query.branch && query.branch !== EVERY && !branch) {
       notes.push(dcu.text("benchmark.no-branch", { branch: query.branch }));
