@@ -27,7 +27,7 @@ from .locks import Held, result_lock
 from .running import Runs
 from .settings import Settings, SettingsError, settings_of
 from .watchdog import Watchdog
-from .writing import finite, write_json
+from .writing import finite, save_graph, write_json
 
 #: (object, name, parameters it must take)
 _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
@@ -66,6 +66,7 @@ _NAMES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (graph.GraphSet, "detect_steps", ("pool", "dots")),
     (graph.Graph, "get_data", ()),
     (graph.Graph, "get_file_path", ("params", "benchmark_name")),
+    (graph.Graph, "save", ("html_dir",)),
     (graph, "_compute_graph_steps", ("data",)),
     (regressions, "detect_regressions", ("steps", "threshold")),
     (Benchmarks, "filter_out", ("skip",)),
@@ -111,6 +112,7 @@ def install() -> None:
     _replace(graph.GraphSet, "detect_steps", steps.detect_steps)
     _replace(graph.Graph, "get_data", site_speed.get_data)
     _replace(graph.Graph, "get_file_path", site_speed.get_file_path)
+    _replace(graph.Graph, "save", save_graph)
     _replace(regressions, "detect_regressions", steps.detect_regressions)
 
 
