@@ -49,6 +49,17 @@ def digest(kind: str, form: int, *parts: str | bytes) -> bytes:
     return made.digest()
 
 
+#: What reads results: of values that are made of what it read.
+READERS = (
+    "asv_plugin/asv_file.py",
+    "asv_plugin/result_files.py",
+    "comparing",
+    "evidence",
+    "metrics.py",
+    "stats",
+)
+
+
 @functools.cache
 def code_of(*names: str) -> bytes:
     """Digest of the source of some of this project's packages and modules: of values that any change of it may

@@ -7,15 +7,13 @@ the newest tags and the other branches. The others are made as long as nobody wa
 from __future__ import annotations
 
 import base64
-import functools
 import gzip
 import itertools
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from .cache import digest
+from .cache import READERS, code_of, digest
 from .comparisons_history import Lenders
 from .comparisons_pair import compared
 from .model import Branch, Entry, Unreadable, Work
@@ -24,7 +22,7 @@ from .writing import packed
 #: Raised where a comparison's file tells it in another form.
 FORM = 1
 #: The packages whose code decides; where any of it changes, what it said before is out of date.
-_DECIDE = ("stats", "comparing", "gates")
+_DECIDE = (*READERS, "gates", "pages/comparisons_pair.py")
 #: Tags that a branch's head is compared with: the newest that were measured.
 TAGS = 3
 
@@ -136,15 +134,7 @@ class Comparer:
         """Of all that the comparison hangs on. A result's digest tells its machine, environment and commit too."""
         history = [one.digest for one in self._lenders.entries(pair.place, pair.before)]
         settings = repr(self._work.policy) if self._work.policy is not None else self._work.policy_fault
-        return digest("comparison", FORM, deciders(), settings, before.digest, after.digest, *history)
-
-
-@functools.cache
-def deciders() -> bytes:
-    """Digest of the code that compares and gates."""
-    package = Path(__file__).parent.parent
-    files = sorted(file for name in _DECIDE for file in (package / name).glob("*.py"))
-    return digest("deciders", FORM, *(file.read_bytes() for file in files))
+        return digest("comparison", FORM, code_of(*_DECIDE), settings, before.digest, after.digest, *history)
 
 
 class NotMeasured(Exception):

@@ -16,7 +16,7 @@ from ..comparing.deciding import HISTORY
 from ..comparing.identity import Identity
 from ..comparing.model import Key, Lender, ResultSet
 from ..stats.rounds import Run
-from .cache import Cache, digest
+from .cache import READERS, Cache, code_of, digest
 from .model import Entry, Unreadable, Work
 
 #: Raised where `pack` keeps something else.
@@ -71,7 +71,7 @@ def keep(cache: Cache, entry: str, packed: bytes) -> None:
 
 
 def _key(entry: str) -> bytes:
-    return digest("lent rounds", FORM, entry)
+    return digest("lent rounds", FORM, code_of(*READERS), entry)
 
 
 class Lenders:

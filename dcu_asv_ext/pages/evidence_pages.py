@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ..evidence.store import iter_lines
 from . import matrices
-from .cache import code_of, digest
+from .cache import READERS, code_of, digest
 from .evidence_choice import chosen
 from .evidence_entries import FunctionEvidence, entries_of
 from .model import Entry, Timeline, Unreadable, Work
@@ -24,7 +24,7 @@ from .writing import packed_text, slug
 FORM = 1
 #: Whose code makes it.
 _MADE_BY = (
-    *("metrics.py", "stats", "comparing", "evidence"),
+    *READERS,
     *("pages/evidence_pages.py", "pages/evidence_entries.py", "pages/evidence_derived.py"),
 )
 #: Letters of the entries in one file, unless one alone has more: a fifteenth to a quarter of it is left when packed.

@@ -14,19 +14,12 @@ from ..comparing.facts import all_facts, is_figure, record_facts
 from ..comparing.history import value_of
 from ..comparing.identity import Identity, of_facts
 from ..comparing.model import MISSING, OK, Key, ResultSet, Series, Side
-from .cache import Cache, code_of, digest
+from .cache import READERS, Cache, code_of, digest
 from .model import Extract, Shape
 
 #: To be raised where the form changes in which extracts are kept. What is in them, the code tells that reads results.
 FORM = 1
-_CODE = (
-    "asv_plugin/asv_file.py",
-    "asv_plugin/result_files.py",
-    "comparing",
-    "evidence",
-    "metrics.py",
-    "pages/extracts.py",
-)
+_CODE = (*READERS, "pages/extracts.py")
 
 #: Groups of facts that are a benchmark's, not the machine's.
 _OF_ONE_BENCHMARK = frozenset({"input", "boundary", "switches", "state", "sampled"})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..comparing.matrix import Measured, matrix
 from ..comparing.model import ResultSet
 from ..evidence.matrix_files import to_json
-from .cache import code_of, digest
+from .cache import READERS, code_of, digest
 from .model import Entry, Work
 from .writing import packed_text
 
 #: To be raised where the file tells it in another form.
 FORM = 1
-_MADE_BY = ("metrics.py", "stats", "comparing", "evidence")
+_MADE_BY = (*READERS, "pages/matrices.py")
 
 
 def publish(work: Work, entry: Entry) -> None:

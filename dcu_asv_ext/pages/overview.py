@@ -13,7 +13,7 @@ from ..evidence.record import WRONG
 from ..gates.checked import checked
 from ..gates.model import PASSED, TOLD
 from ..stats.verdicts import NO_CHANGE
-from .cache import digest
+from .cache import READERS, code_of, digest
 from .comparisons import PREDECESSOR, Base, Comparer, Pair, bases, heads
 from .model import Branch, Entry, Unreadable, Work
 
@@ -109,7 +109,7 @@ def _finding(name: str, one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faults(work: Work, entry: Entry) -> dict[str, Any]:
-    key = digest("faults", FORM, entry.digest)
+    key = digest("faults", FORM, code_of(*READERS, "pages/overview.py"), entry.digest)
     try:
         found: dict[str, Any] = json.loads(
             work.cache.made(key, lambda: json.dumps(faults(work.results(entry))).encode())
