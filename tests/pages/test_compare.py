@@ -82,6 +82,20 @@ def test_an_interval_is_drawn_for_each_ratio(compare: Any, published: Site) -> N
     assert page.run("!!document.querySelector('svg.interval .margin')")
 
 
+def test_what_level_before_and_after_are_is_said(compare: Any, published: Site) -> None:
+    pair, _ = told(published)
+    page = compare(**pair)
+    assert any(
+        "geometric means of the rounds' medians" in one for one in texts(page, ".page-compare p.quiet")
+    )
+    for side in ("before", "after"):
+        title = page.run(f"document.querySelector('th[data-key={side}] button').title")
+        assert title.startswith("The geometric mean of the rounds' medians")
+    page = compare(**other_pair(published), all="1")
+    page.wait("!!document.querySelector('th[data-key=before]')")
+    assert page.run("document.querySelector('th[data-key=before] button').title").startswith("The median of")
+
+
 def test_a_verdict_filters_the_rows_and_stands_in_the_address(compare: Any, published: Site) -> None:
     pair, report = told(published)
     page = compare(**pair)

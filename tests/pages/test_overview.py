@@ -173,6 +173,15 @@ def test_rows_lead_to_their_benchmark_and_to_the_whole_comparison(
     assert before in tab.run("document.querySelector('main').innerText")
 
 
+def test_what_level_before_and_after_are_is_said(tab: Page, address: str) -> None:
+    go(tab, address, f"overview?place={CARD}&base=tag:v1.0")
+    table = (
+        "[...document.querySelectorAll('main table')].find((one) => one.querySelector('[data-key=before]'))"
+    )
+    assert "geometric means of the rounds' medians" in tab.run(f"{table}.caption.textContent")
+    assert "geometric mean" in tab.run(f"{table}.querySelector('[data-key=after] button').title")
+
+
 def test_what_changed_lately_is_at_most_ten_newest_first(tab: Page, address: str) -> None:
     go(tab, address, "overview")
     dates = texts(tab, ".lately tbody tr th")

@@ -140,8 +140,8 @@ dcu.compareRows = (() => {
   const more = (names) => names.map((key) => ({ key, hidden: true, value: (row) => row[key] }));
 
   const figures = (limits, margin) => [
-    { key: "before", title: text("compare.before"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
-    { key: "after", title: text("compare.after"), numeric: true, cell: (row) => format.value(row.after, row.unit) },
+    { key: "before", title: text("compare.before"), help: text("compare.level-help"), numeric: true, cell: (row) => format.value(row.before, row.unit) },
+    { key: "after", title: text("compare.after"), help: text("compare.level-help"), numeric: true, cell: (row) => format.value(row.after, row.unit) },
     { key: "ratio", title: text("compare.ratio"), numeric: true, cell: changeCell },
     {
       key: "ci_low", title: text("compare.interval"), below: scale(limits),
@@ -198,7 +198,7 @@ dcu.compareRows = (() => {
     return [el("section", { "aria-labelledby": "compare-rows" },
       el("h2", { id: "compare-rows" }, text("compare.rows")),
       verdicts(state, report), choices(state, report.rows),
-      el("p", { class: "quiet" }, text("compare.axis", { margin: `${format.digits(100 * (report.settings.margin || 0), 3)} %` })),
+      el("p", { class: "quiet" }, text("compare.axis", { margin: `${format.digits(100 * (report.settings.margin || 0), 3)} %` }), " ", text("compare.levels")),
       dcu.table({
         columns: columns(found, report, limits), rows, caption: text("compare.caption"), hideCaption: true,
         filter: true, csv: name, state: "rows",

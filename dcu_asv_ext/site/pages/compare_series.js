@@ -78,7 +78,7 @@ dcu.compareSeries = (() => {
 
   const side = (name) => [
     {
-      key: name, title: text(`compare.${name}`), numeric: true,
+      key: name, title: text(`compare.${name}`), help: text("compare.series-help"), numeric: true,
       value: (row) => level(row[name]), cell: (row) => figureCell(row[name], row.unit),
     },
     { key: `${name}_low`, hidden: true, value: (row) => part(row, name, "low") },

@@ -204,12 +204,14 @@ dcu.overviewPlace = (() => {
       {
         key: "before",
         title: text("overview.before"),
+        help: text("overview.level-help"),
         numeric: true,
         cell: (one) => format.value(one.before, one.unit),
       },
       {
         key: "after",
         title: text("overview.after"),
+        help: text("overview.level-help"),
         numeric: true,
         cell: (one) => format.value(one.after, one.unit),
       },
@@ -229,7 +231,7 @@ dcu.overviewPlace = (() => {
     return dcu.table({
       columns,
       rows: shown,
-      caption,
+      caption: `${caption}. ${text("overview.levels")}`,
       filter: shown.length > 8,
       csv: `overview-${head.place}`,
       state: `r${head.place}`,
