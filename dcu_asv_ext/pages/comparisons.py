@@ -26,11 +26,18 @@ _DECIDE = (*READERS, "gates", "pages/comparisons_pair.py")
 #: Tags that a branch's head is compared with: the newest that were measured.
 TAGS = 3
 
+#: So many that nobody waits for are made all the same: those of a short history, and of a new commit or two.
+FEW = 12
 #: Of the files of those that nobody waits for, unless all are asked for: a site holds some two hundred.
 BYTES = 4 << 20
 _LEFT_OUT = (
     f"of the comparisons of commits with the one before them those of the newest are published, {BYTES >> 20} MiB; "
     '"dcu": {"compare_all": true} publishes all of them'
+)
+
+_NOT_YET = (
+    "{} comparisons of older commits are not made yet, since they take longer than asv's part of a publish: later "
+    'publishes go on, and "dcu": {{"compare_all": true}} makes all of them at once'
 )
 
 PREDECESSOR, TAG, BRANCH = "predecessor", "tag", "branch"
@@ -174,13 +181,14 @@ def build(work: Work) -> None:
     comparer, end = Comparer(work), work.out.bytes + BYTES
     pairs = list(wanted(work))
     for make in (False, True):
-        for pair in pairs:
-            if comparer.has(pair):
-                continue
+        open_pairs = [pair for pair in pairs if not comparer.has(pair)]
+        wait = work.compare_all or (make and len(open_pairs) <= FEW)
+        for number, pair in enumerate(open_pairs):
             if not work.compare_all and work.out.bytes >= end:
                 work.notes.append(_LEFT_OUT)
                 return
-            if make and not work.compare_all and not work.may_go_on():
+            if make and not wait and not work.may_go_on():
+                work.notes.append(_NOT_YET.format(len(open_pairs) - number))
                 return
             comparer.publish(pair, make)
 

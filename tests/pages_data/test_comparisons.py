@@ -253,14 +253,27 @@ def test_each_commit_is_compared_with_the_one_before_it_newest_first(work: Work)
     assert len(found) == len(set(found)) == len(line(work)) - 1 + len(line(work, PLAIN)) - 1
 
 
-def test_nobody_waits_for_them_unless_all_are_asked_for(work: Work) -> None:
+def test_nobody_waits_for_them_unless_all_are_asked_for(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "FEW", 0)
     calls = iter([True, True])
     work.may_go_on = lambda: next(calls, False)
     comparisons.build(work)
     assert len(work.comparisons) == 2
+    left = len(list(comparisons.wanted(work))) - 2
+    assert work.notes[-1].startswith(f"{left} comparisons of older commits are not made yet")
     work.compare_all = True
     comparisons.build(work)
     assert len(work.comparisons) == len(list(comparisons.wanted(work)))
+
+
+@pytest.mark.parametrize("fewer", [0, 1])
+def test_a_few_are_made_all_the_same(work: Work, monkeypatch: pytest.MonkeyPatch, fewer: int) -> None:
+    """Else a short history, whose publish takes no time, would never have any."""
+    count = len(list(comparisons.wanted(work)))
+    monkeypatch.setattr(comparisons, "FEW", count - fewer)
+    work.may_go_on = lambda: False
+    comparisons.build(work)
+    assert len(work.comparisons) == (0 if fewer else count)
 
 
 def test_no_more_are_published_than_a_site_should_hold_unless_all_are_asked_for(
