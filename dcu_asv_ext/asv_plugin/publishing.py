@@ -44,7 +44,12 @@ def publish_run(settings_of: Callable[[Any], Settings], original: Any) -> Any:
             _pages(conf, settings, repo, range_spec, kept, site),
             site_speed.publishing(),
         ):
-            return original(cls, conf, range_spec, pull=False)
+            done = original(cls, conf, range_spec, pull=False)
+        if settings.pages:
+            log.info(
+                f"dcu-asv: the history is in {target / 'dcu' / 'index.html'}; a browser opens it as a file, too"
+            )
+        return done
 
     return run
 

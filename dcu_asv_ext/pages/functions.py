@@ -65,7 +65,7 @@ def _told(work: Work, one: _Function) -> dict[str, Any]:
     return {
         "name": one.name,
         "slug": slug(one.name),
-        "label": str(about.get("pretty_name") or one.name),
+        "label": _label(one.name, metrics[0], str(about.get("pretty_name") or one.name)),
         "kind": newest.kind,
         "ours": ours,
         "params": _params(one, newest, about),
@@ -75,6 +75,14 @@ def _told(work: Work, one: _Function) -> dict[str, Any]:
         "units": {metric: one.series[metric].unit for metric in metrics},
         "places": dict(_places(work, one.name)),
     }
+
+
+def _label(name: str, metric: str, pretty: str) -> str:
+    """What the author calls the function: what asv shows of ours ends with a metric, and begins with the bare name
+    where the author has no other."""
+    if metric in METRICS:
+        pretty = pretty.removesuffix(f": {METRICS[metric].label}")
+    return name if pretty == name.rpartition(".")[2] else pretty
 
 
 def _params(one: _Function, newest: Series, about: Mapping[str, Any]) -> list[dict[str, Any]]:

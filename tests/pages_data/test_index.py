@@ -160,3 +160,18 @@ def test_without_results_it_is_an_index_all_the_same(tmp_path: Path) -> None:
     found = built(work([], COMMITS, tmp_path))
     assert (found["functions"], found["places"], found["metrics"], found["notes"]) == ([], [], {}, [])
     assert json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "pretty", "label"),
+    [
+        ("norms.normalise", "latency", "normalise: end-to-end latency, synchronised", "norms.normalise"),
+        ("norms.normalise", "latency", "Normalise rows: end-to-end latency, synchronised", "Normalise rows"),
+        ("norms.normalise", "latency", "norms.normalise", "norms.normalise"),
+        ("plain.time_sort", "time", "Sorting", "Sorting"),
+    ],
+)
+def test_a_function_is_called_by_its_name_unless_its_author_calls_it_otherwise(
+    name: str, metric: str, pretty: str, label: str
+) -> None:
+    assert functions._label(name, metric, pretty) == label
