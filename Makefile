@@ -10,6 +10,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 COMMITS ?= 3
+WORKERS ?= 2
 SHORT ?= ^(transformer|training|spectral|gemm|elementwise|extension)\.
 
 .PHONY: setup bench test check peers suite clean
@@ -23,8 +24,11 @@ $(VENV)/.ready: pyproject.toml scripts/setup.sh
 bench: setup
 	BIN="$(BIN)" COMMITS="$(COMMITS)" SHORT='$(SHORT)' sh scripts/bench.sh
 
+# Those of tests/e2e measure, one after another; the others share the machine. Names of tests must be the same in each
+# process, so that sets keep one order.
 test: setup
-	$(BIN)/python -m pytest
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore tests/e2e
+	$(BIN)/python -m pytest tests/e2e
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -135,7 +135,7 @@ def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
     plain = inspect.getattr_static(owner, name)
     original = plain.__func__ if isinstance(plain, classmethod) else plain
     made = make(original)
-    made._dcu = True
+    made._dcu, made.__wrapped__ = True, original
     setattr(owner, name, classmethod(made) if isinstance(plain, classmethod) else made)
 
 

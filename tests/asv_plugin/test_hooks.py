@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -46,12 +47,21 @@ class TestKnowingAsv:
         plugin.setup()
         assert once == (Spawner.run, run.run_benchmarks, Results.save, util.write_json, find.Find.run)
 
-    def test_a_missing_name_is_one_sentence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.fixture
+    def not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever other tests of this process have loaded."""
+        monkeypatch.setattr(Spawner, "run", inspect.unwrap(Spawner.run))
+
+    def test_a_missing_name_is_one_sentence(
+        self, not_installed: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.delattr(Results, "load_data")
         self.refused(r"Results\.load_data")
         assert not hasattr(Spawner.run, "_dcu"), "nothing was put in place"
 
-    def test_other_arguments_are_one_sentence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_arguments_are_one_sentence(
+        self, not_installed: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(run, "run_benchmarks", lambda benchmarks, env: None)
         self.refused(r"run\.run_benchmarks")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,20 +15,21 @@ from asv.util import UserError
 from dcu_asv_ext.asv_plugin import site_speed
 from tests.asv_plugin.result_folder import NAME, ResultFolder
 
-_load = site_speed.load(Results.load.__func__)
-_path = site_speed.get_file_path(Graph.get_file_path.__func__)
-_data = site_speed.get_data(Graph.get_data)
+# asv's own, whether or not the plugin is in place.
+_plain_load = inspect.unwrap(Results.load.__func__)
+_load = site_speed.load(_plain_load)
+_path = site_speed.get_file_path(inspect.unwrap(Graph.get_file_path.__func__))
+_data = site_speed.get_data(inspect.unwrap(Graph.get_data))
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Files that asv really read."""
     made: list[str] = []
-    original = Results.load.__func__
 
     def load(cls: Any, path: str, machine_name: Any = None) -> Any:
         made.append(path)
-        return original(cls, path, machine_name)
+        return _plain_load(cls, path, machine_name)
 
     monkeypatch.setattr("tests.asv_plugin.test_site_speed._load", site_speed.load(load))
     return made
