@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -180,6 +181,52 @@ def test_what_level_before_and_after_are_is_said(tab: Page, address: str) -> Non
     )
     assert "geometric means of the rounds' medians" in tab.run(f"{table}.caption.textContent")
     assert "geometric mean" in tab.run(f"{table}.querySelector('[data-key=after] button').title")
+
+
+def head_of(rows: list[dict[str, Any]], **counts: int) -> dict[str, Any]:
+    """A head against its predecessor, with rows as "overview" has them."""
+    known = {
+        "benchmark": "a.b",
+        "params": {},
+        "metric": "device_time",
+        "verdict": "missing",
+        "unit": "seconds",
+        **dict.fromkeys(("before", "after", "ratio", "ci_low", "ci_high", "explanation")),
+        "reason": "",
+    }
+    told = {"counts": counts, "rows": [{**known, **one} for one in rows], "gate": None, "gate_error": None}
+    base = {"kind": "predecessor", "name": "", "commit": 0, "comparison": True, "refused": None, **told}
+    return {"place": 0, "commit": 1, "age": 0, "bases": [base], "wrong": [], "failed": [], "reason": None}
+
+
+def section(page: Page, head: dict[str, Any]) -> tuple[list[list[str]], str]:
+    """The cells of the rows of a head's section, and all of its text."""
+    rows, told = page.run(
+        f"(() => {{ const one = dcu.overviewPlace.section({json.dumps(head)}, 'predecessor', 'main');"
+        " return [[...one.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) =>"
+        " cell.textContent)), one.textContent]; })()"
+    )
+    return rows, told
+
+
+def test_rows_without_a_value_on_either_side_are_one_line(tab: Page, address: str) -> None:
+    go(tab, address, "overview")
+    gone = [{"reason": "no <b>events</b>"}, {"reason": "no <b>events</b>"}, {"reason": "n/a in asv's file"}]
+    rows, told = section(tab, head_of([{"before": 1.0, "reason": "no clock"}, *gone], missing=4))
+    assert [row[-2] for row in rows] == ["no clock"]
+    assert "3 rows have no value on either side: no <b>events</b>; n/a in asv's file" in told
+    assert "All that is not “no change”" in told
+    rows, told = section(tab, head_of([{"verdict": "inconclusive"}, *gone], missing=8, inconclusive=1))
+    assert len(rows) == 1 and "The gravest 1 of 6 rows" in told
+
+
+def test_where_all_rows_are_without_a_value_no_table_stands_there(tab: Page, address: str) -> None:
+    go(tab, address, "overview")
+    rows, told = section(tab, head_of([{"reason": "none"}], **{"missing": 1, "no change": 5}))
+    assert rows == [] and "5 series without a change" in told
+    assert "1 row has no value on either side: none" in told
+    _, told = section(tab, head_of([{}], missing=1, **{"only before": 1}))
+    assert "1 row that is not “no change” is in the whole comparison" in told
 
 
 def test_what_changed_lately_is_at_most_ten_newest_first(tab: Page, address: str) -> None:

@@ -169,15 +169,38 @@ dcu.overviewPlace = (() => {
   function rows(head, base, branch) {
     if (!base) return dcu.nothing(text("overview.no-base"));
     if (!base.comparison) return uncompared(head, base, branch);
+    const empty = base.rows.filter(withoutValue);
     const told = new Set([...head.wrong, ...head.failed].map((one) => dcu.benchmarkName(one.function, one.params)));
     const shown = base.rows.filter(
-      (one) => !FAILED.includes(one.verdict) || !told.has(dcu.benchmarkName(one.benchmark, one.params)),
+      (one) =>
+        !empty.includes(one) &&
+        (!FAILED.includes(one.verdict) || !told.has(dcu.benchmarkName(one.benchmark, one.params))),
     );
-    if (!shown.length) return dcu.nothing(text("overview.same", { count: count(base, "no change") || 0 }));
-    const limits = dcu.ratioLimits(shown);
-    const all = Object.values(base.counts).reduce((sum, one) => sum + one, 0) - (base.counts["no change"] || 0);
+    const differing = Object.values(base.counts).reduce((sum, one) => sum + one, 0) - (base.counts["no change"] || 0);
+    const left = differing - base.rows.length; // in the whole comparison alone
+    if (!shown.length) {
+      const same = text("overview.same", { count: count(base, "no change") || 0 });
+      return [dcu.nothing(left > 0 ? text("overview.rows-left", { count: left }) : same), folded(empty)];
+    }
+    const listed = base.rows.length - empty.length;
     const caption =
-      all > base.rows.length ? text("overview.rows-most", { count: base.rows.length, all }) : text("overview.rows");
+      left > 0 ? text("overview.rows-most", { count: listed, all: listed + left }) : text("overview.rows");
+    return [table(head, branch, shown, caption), folded(empty)];
+  }
+
+  /* Nothing is to be seen in such a row: what was to be measured is there on neither side. */
+  const withoutValue = (row) => row.verdict === "missing" && !format.known(row.before) && !format.known(row.after);
+
+  /* Rows without a value as one line: how many, and each reason once. */
+  function folded(found) {
+    if (!found.length) return null;
+    const reasons = [...new Set(found.map((one) => one.reason).filter(Boolean))].join("; ");
+    const told = text("overview.without-value", { count: found.length });
+    return el("p", { class: "quiet row-reason long" }, reasons ? `${told}: ${reasons}` : told);
+  }
+
+  function table(head, branch, shown, caption) {
+    const limits = dcu.ratioLimits(shown);
     const place = head.place;
     const columns = [
       {

@@ -132,6 +132,8 @@ Object.assign(dcu.texts, {
   "overview.chance": "Among so many benchmarks it may be chance.",
   "overview.rows": "All that is not “no change”, gravest first",
   "overview.rows-most": "The gravest {count} of {all} rows that are not “no change”; all are in the whole comparison",
+  "overview.rows-left": "{count} {count:row|rows} that {count:is|are} not “no change” {count:is|are} in the whole comparison.",
+  "overview.without-value": "{count} {count:row has|rows have} no value on either side",
   "overview.same": "Nothing to tell apart: {count} series without a change.",
   "overview.unknown-base": "No commit is compared with {base} here: the measured commit before is.",
   "overview.unknown-place": "There are no results of {place}: all machines and environments are shown.",
