@@ -1,11 +1,15 @@
-"""Figures of a simulated device are found before a site is made of them."""
+"""Figures of a simulated device are found before a site is made of them; what a publish changes, it puts back."""
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from dcu_asv_ext.asv_plugin import publishing
 from dcu_asv_ext.asv_plugin.publishing import simulated_files
 
 from .fakes import record
@@ -51,3 +55,11 @@ def test_files_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
 
 def test_without_results_there_is_nothing(tmp_path: Path) -> None:
     assert simulated_files(tmp_path / "absent") == []
+
+
+def test_garbage_is_looked_for_as_before_once_a_publish_has_ended() -> None:
+    before = gc.get_threshold()
+    with pytest.raises(KeyError), publishing._few_collections():
+        assert gc.get_threshold()[0] > 10 * before[0]
+        raise KeyError
+    assert gc.get_threshold() == before
