@@ -136,6 +136,8 @@ def test_what_failed_is_told_once_with_its_reason(tab: Page, address: str) -> No
     assert findings > 0 and "Gate correctness" in tab.run(
         "document.querySelector('.gate-outcomes').innerText"
     )
+    (why,) = texts(tab, "main details > summary")
+    assert why == f"Why the gates did not pass: {findings} finding" + ("s" if findings > 1 else "")
     assert [one for one in wrong if one not in inside] == [wrong[-1]]
     assert [one for one in full if one not in inside] == [full[-1]]
 
