@@ -253,6 +253,35 @@ def test_a_chosen_benchmark_shows_both_sides(compare: Any, published: Site) -> N
     assert texts(page, ".page-compare .badge") == []
 
 
+def test_a_benchmark_that_a_link_names_is_shown_at_once(compare: Any, published: Site) -> None:
+    index = published_data.read(published, "index")
+    matmul = next(one for one in index["functions"] if one["name"] == history.MATMUL)
+    page = compare(**other_pair(published), benchmark=history.MATMUL, **{"p.n": "1024"})
+    page.wait(f"document.querySelectorAll('{ROWS}').length > 0")
+    assert page.run("document.querySelector('select[name=function]').value") == matmul["slug"]
+    names = texts(page, f"{ROWS} th")
+    assert len(names) == 2 * len(matmul["metrics"]) and all("n=1024" in one for one in names)
+    page.click("button[name=params]")
+    page.wait(f"document.querySelectorAll('{ROWS}').length === {4 * len(matmul['metrics'])}")
+    assert "p.n" not in query(page)
+    page = compare(**other_pair(published), benchmark="no.such")
+    assert "There is no benchmark no.such here." in texts(page, ".note")
+
+
+def test_few_files_are_all_shown_at_once(compare: Any, published: Site) -> None:
+    page = compare(place=PLACE)
+    page.run(
+        f"(() => {{ const pi = dcu.find.place({PLACE!r}); const here = dcu.index.functions.filter((one) =>"
+        " one.places[pi] && one.places[pi].parts.length === 1);"
+        " dcu.index.functions = here.slice(0, 4); })()"
+    )
+    pair = other_pair(published)
+    page.run(f"dcu.router.change({{before: {pair['before']!r}, after: {pair['after']!r}}})")
+    page.wait("!!document.querySelector('#compare-series')")
+    page.wait(f"document.querySelectorAll('{ROWS}').length > 0")
+    assert len({one.partition("(")[0] for one in texts(page, f"{ROWS} th")}) == 4
+
+
 def test_all_are_shown_when_they_are_asked_for(compare: Any, published: Site) -> None:
     page = compare(**other_pair(published))
     page.click("button[name=all]")

@@ -9,6 +9,8 @@ dcu.compareSeries = (() => {
 
   const partsOf = (fn, pi) => fn.places[pi].parts;
 
+  const filesOf = (functions, pi) => functions.reduce((sum, fn) => sum + partsOf(fn, pi).length, 0);
+
   /* What a line has at a commit: {value, low, high, rounds, unit, timeline}, or {reason}, or null. */
   function figureAt(line, ci, unit) {
     for (const timeline of line.timelines) {
@@ -125,40 +127,57 @@ dcu.compareSeries = (() => {
   }
 
   /* Filled once its files are there; the page stands meanwhile. */
-  function filling(box, functions, found) {
-    const bar = progress(functions.reduce((sum, fn) => sum + partsOf(fn, found.pi).length, 0));
+  function filling(box, { wanted, params }, found) {
+    const bar = progress(filesOf(wanted, found.pi));
     box.replaceChildren(bar.element);
     const state = dcu.router.state();
     const told = (done) => {
       bar.set(done);
       return dcu.router.state() === state;
     };
-    fetched(functions, found.pi, told).then(
-      (got) => got && box.replaceChildren(table(got.flatMap(([fn, data]) => rowsOf(fn, data, found)), found)),
+    const rows = (got) => got.flatMap(([fn, data]) => rowsOf(fn, data, found)).filter((row) => meets(row, params));
+    fetched(wanted, found.pi, told).then(
+      (got) => got && box.replaceChildren(table(rows(got), found)),
       (fault) => box.replaceChildren(el("p", { class: "note", role: "alert" }, fault.message)));
   }
 
-  function chooser(state, functions, pi) {
-    const files = functions.reduce((sum, fn) => sum + partsOf(fn, pi).length, 0);
+  function chooser({ functions, asked, wanted, params, pi }) {
+    const anew = (query) => dcu.router.change({ benchmark: null, ...every(params), ...query });
     const options = [["", text("compare.choose")], ...functions.map((fn) => [fn.slug, fn.name])];
     return el("div", { class: "choices" },
       dcu.choice({
-        label: text("compare.benchmark"), name: "function", options, value: state.query.function || "",
-        chosen: (slug) => dcu.router.change({ function: slug, all: null }),
+        label: text("compare.benchmark"), name: "function", options, value: asked,
+        chosen: (slug) => anew({ function: slug, all: null }),
       }),
       el("button", {
-        type: "button", name: "all", disabled: state.query.all === "1", onclick: () => dcu.router.change({ function: null, all: "1" }),
-      }, text("compare.show-all", { count: files })));
+        type: "button", name: "all", disabled: wanted === functions, onclick: () => anew({ function: null, all: "1" }),
+      }, text("compare.show-all", { count: filesOf(functions, pi) })),
+      params.length > 0 && el("button", { type: "button", name: "params", onclick: () => dcu.router.change(every(params)) }, text("compare.every-params")));
   }
 
+  /* Links from other pages name a benchmark as they do for a comparison: `benchmark` and, for its rows, `p.<name>`. */
+  function chosen(query, functions, pi) {
+    const named = functions.find((fn) => fn.name === query.benchmark);
+    const asked = query.function || (named ? named.slug : query.benchmark) || "";
+    const one = functions.find((fn) => fn.slug === asked);
+    const all = query.all === "1" || (!asked && filesOf(functions, pi) <= AT_ONCE);
+    const params = Object.entries(query).filter(([name]) => name.startsWith("p.")).map(([name, value]) => [name.slice(2), value]);
+    return { functions, pi, asked: all ? "" : asked, wanted: all ? functions : one ? [one] : [], params };
+  }
+
+  /* The query in which no parameter is chosen. */
+  const every = (params) => Object.fromEntries(params.map(([name]) => [`p.${name}`, null]));
+
+  /* Whether a row's parameters are as chosen. */
+  const meets = ({ fn, params }, chosenParams) =>
+    chosenParams.every(([name, value]) => fn.params.some((one, place) => one.name === name && params[place] === value));
+
   return function section(state, found) {
-    const functions = functionsAt(found.pi);
-    const one = state.query.function ? functions.find((fn) => fn.slug === state.query.function) : null;
-    const wanted = state.query.all === "1" ? functions : one ? [one] : [];
+    const choice = chosen(state.query, functionsAt(found.pi), found.pi);
     const box = el("div", {});
-    if (wanted.length) filling(box, wanted, found);
-    else if (state.query.function) box.append(el("p", { class: "note" }, text("compare.no-function", { name: state.query.function })));
+    if (choice.wanted.length) filling(box, choice, found);
+    else if (choice.asked) box.append(el("p", { class: "note" }, text("compare.no-function", { name: choice.asked })));
     return el("section", { "aria-labelledby": "compare-series" },
-      el("h2", { id: "compare-series" }, text("compare.series")), chooser(state, functions, found.pi), box);
+      el("h2", { id: "compare-series" }, text("compare.series")), chooser(choice), box);
   };
 })();
