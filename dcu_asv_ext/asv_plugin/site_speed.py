@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: Result files of so many bytes are kept whole between asv's passes; of further ones what the last pass asks for.
-KEPT_WHOLE = 32 << 20
+KEPT_WHOLE = 16 << 20
 
 #: Path of a result file, and the machine that it is asked to be of.
 _File = tuple[str, Any]
