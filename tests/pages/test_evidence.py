@@ -108,6 +108,21 @@ def test_first_call_warm_up_and_steady_samples_are_told_apart(go: Go, published:
     assert [one for one in ("first call", "warm-up", "timed, steady") if one not in told] == []
 
 
+def test_the_table_of_samples_is_in_the_order_in_which_they_were_taken(go: Go, published: Site) -> None:
+    page = go(history.FUSED, published.history.main[-1])
+    page.wait("!!document.querySelector('.part-times .plot[data-drawn]')")
+    page.click(".part-times .plot-table summary")
+    page.wait("!!document.querySelector('.part-times .plot-table table')")
+    assert texts(page, ".part-times .plot-table thead th") == ["Sample", "Round", "Series", "Value"]
+    rows = page.run(
+        "[...document.querySelectorAll('.part-times .plot-table tbody tr')]"
+        ".map((row) => [...row.cells].slice(0, 3).map((cell) => cell.textContent))"
+    )
+    assert [row[0] for row in rows] == [f"sample {number}" for number in range(1, 106)]
+    assert [row[1] for row in rows] == [str(number) for number in range(1, 6) for _ in range(21)]
+    assert [row[2] for row in rows[:3]] == ["first call", "warm-up", "warm-up"]
+
+
 def test_each_round_has_a_row_of_dots_and_a_row_of_figures(go: Go, published: Site) -> None:
     page = go(history.FUSED, published.history.main[-1])
     assert page.run("document.querySelectorAll('.evidence-strip').length") == 5

@@ -53,6 +53,8 @@ def draw(page: Page, series: list[dict[str, Any]], **more: Any) -> None:
             const told = window.told = [];
             const options = {json.dumps(options)};
             options.x = {{ kind: 'number', title: 'Number', text: (x) => `number ${{x}}`, ...options.x }};
+            const {{ columns = [] }} = options.table || {{}};
+            for (const one of columns) one.value = (series, i) => `${{series}}/${{i}}`;
             options.onOpen = (stop) => told.push([stop.series, stop.index, stop.x, stop.bad && stop.bad.kind]);
             options.onZoom = (range) => told.push(range);
             options.onToggle = (series, hidden) => told.push([series, hidden]);
@@ -282,6 +284,28 @@ def test_its_points_are_a_table_once_it_is_opened(page: Page) -> None:
         "900 ms, 1.1 s",
     ]
     assert rows[2][-1] == HOSTILE
+
+
+def test_its_table_may_be_in_the_order_of_x_and_have_more_columns(page: Page) -> None:
+    draw(
+        page,
+        [{"x": [0, 2], "y": [1, 2]}, {"x": [1, 3], "y": [3, 4]}],
+        table={"byX": True, "columns": [{"key": "k", "title": "More"}]},
+    )
+    page.click(".plot-table summary")
+    page.wait("!!document.querySelector('.plot-table table')")
+    rows = page.run(
+        "[...document.querySelectorAll('.plot-table tr')]"
+        ".map((one) => [...one.cells].map((cell) => cell.textContent))"
+    )
+    # No interval, no round and no note: those columns are not there.
+    assert [len(row) for row in rows] == [4] * 5
+    assert [row[:2] for row in rows[1:]] == [
+        ["number 0", "0/0"],
+        ["number 1", "1/0"],
+        ["number 2", "0/1"],
+        ["number 3", "1/1"],
+    ]
 
 
 # ---- ticks

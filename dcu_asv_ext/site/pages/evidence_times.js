@@ -47,12 +47,14 @@
       const mine = found.filter((one) => one.round === record.round);
       return mine.length ? { from: mine[0].place - 0.5, to: mine[mine.length - 1].place + 0.5, label: text("evidence.round", { round: record.round }) } : null;
     }).filter(Boolean);
+    const rounds = parts.map((part) => found.filter((one) => one.part === part).map((one) => one.round));
     const plot = dcu.plot({
       label: text("evidence.sequence-label", { pass: passText(pass), parts: parts.map(partText).join(", ") }),
       height: 320,
       x: { kind: "number", title: text("evidence.sample"), text: (x) => text("evidence.sample-number", { number: x }), extent: [0, found.length + 1] },
       y: { scale, unit: "seconds" },
       series: parts.map((part) => seriesOf(found, part)),
+      table: { byX: true, columns: [{ key: "round", title: text("evidence.col.round"), numeric: true, value: (series, i) => rounds[series][i] }] },
       zones: bounds.length > 1 ? bounds.filter((_, place) => place % 2 === 0).concat(bounds.filter((_, place) => place % 2).map((one) => ({ ...one, colour: 0 }))) : [],
       empty: text("evidence.no-samples"),
     });

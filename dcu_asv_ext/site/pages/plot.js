@@ -36,6 +36,8 @@
      legend?             [{label, colour (or null), shape, dash, line?, points?}]: plain names; false: none; else a button
                          for each series that hides and shows it
      signs?, table?      false: without (what the signs say: dcu.plotting.words.signs)
+     table?: {byX?,      true: its rows in the order of x, whatever series they are of; else one series after another
+         columns?}       [{key, title, numeric?, value(series, i)}]: more of a point, after its x
      onOpen({series, index, x, bad})    clicked, or Enter
      onPoint(the same, or null), onZoom([from, to] or null), onToggle(series, hidden)
    Mouse: drag zooms, a double click shows all, shift and drag pans, the wheel zooms once the plot was clicked.

@@ -45,30 +45,33 @@ dcu.plotting.words = (() => {
     return told.length ? dcu.el("p", { class: "plot-signs" }, told.map((one) => dcu.text(`plot.sign-${one}`)).join(" · ")) : null;
   }
 
-  /* Every point as a row, behind <details>. */
+  /* Every point as a row, behind <details>. A column in which no point has anything is exported alone. */
   function table(plot) {
-    const { x, y } = plot.options;
+    const { x, y, table: { byX = false, columns: more = [] } = {} } = plot.options;
     const body = dcu.el("div", {});
     const made = dcu.el("details", { class: "plot-table" }, dcu.el("summary", {}, dcu.text("plot.table", { count: plot.model.count })), body);
     made.addEventListener("toggle", () => {
       if (!made.open || body.firstChild) return;
       const rows = plot.model.series.flatMap((one) => one.stops);
+      if (byX) rows.sort((a, b) => a.x - b.x);
       const series = (stop) => plot.model.series[stop.series];
       const figure = (name) => (stop) => (stop.bad || !series(stop)[name] ? null : series(stop)[name][stop.index]);
       const column = (key, name) => ({
         key, title: dcu.text(`plot.column-${key}`), numeric: true, value: figure(name),
-        cell: (stop) => dcu.format.value(figure(name)(stop), y.unit),
+        cell: (stop) => dcu.format.value(figure(name)(stop), y.unit), hidden: rows.every((stop) => figure(name)(stop) === null),
       });
+      const other = (one) => ({ ...one, value: (stop) => (stop.bad ? null : one.value(stop.series, stop.index)) });
       const rounds = (stop) => (!stop.bad && series(stop).clouds && series(stop).clouds[stop.index]) || [];
       body.append(dcu.table({
         caption: plot.options.label,
         columns: [
           { key: "x", title: x.title, value: (stop) => stop.x, cell: (stop) => x.text(stop.x) },
+          ...more.map(other),
           { key: "series", title: dcu.text("plot.column-series"), value: (stop) => series(stop).label, cell: (stop) => series(stop).label },
           column("value", "y"), column("low", "low"), column("high", "high"),
-          { key: "rounds", title: dcu.text("plot.column-rounds"), value: (stop) => rounds(stop).length,
+          { key: "rounds", title: dcu.text("plot.column-rounds"), hidden: !rows.some((stop) => rounds(stop).length), value: (stop) => rounds(stop).length,
             cell: (stop) => rounds(stop).map((one) => dcu.format.value(one, y.unit)).join(", ") },
-          { key: "note", title: dcu.text("plot.column-note"), value: (stop) => (stop.bad ? stop.bad.text : ""),
+          { key: "note", title: dcu.text("plot.column-note"), hidden: !rows.some((stop) => stop.bad), value: (stop) => (stop.bad ? stop.bad.text : ""),
             cell: (stop) => (stop.bad ? stop.bad.text : "") },
         ],
         rows, filter: true, csv: "points",
