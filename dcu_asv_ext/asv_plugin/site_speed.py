@@ -7,7 +7,6 @@ each use.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ class _Memory:
     whole: dict[_File, Any] = field(default_factory=dict)
     light: dict[_File, Any] = field(default_factory=dict)
     turns: dict[_File, int] = field(default_factory=dict)
+    shared: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
     paths: dict[tuple[Any, ...], str] = field(default_factory=dict)
     bytes: int = 0
 
@@ -64,19 +64,26 @@ def load(original: Any) -> Any:
         if turn == 1:
             memory.bytes += os.path.getsize(path)
             kept = memory.whole if memory.bytes <= KEPT_WHOLE else memory.light
-            kept[key] = found if kept is memory.whole else _light(found)
+            kept[key] = found if kept is memory.whole else _light(found, memory.shared)
         return found
 
     return load
 
 
-def _light(found: Any) -> Any:
+def _light(found: Any, shared: dict[tuple[Any, ...], dict[str, Any]]) -> Any:
+    """What most results of a history have in common is kept once. Of figures nothing is kept."""
     made = object.__new__(type(found))
     made.__dict__.update(found.__dict__)
-    for name in ("_results", "_stats", "_samples", "_profiles", "_benchmark_params", "_duration"):
-        setattr(made, name, dict.fromkeys(map(sys.intern, getattr(found, name))))
-    for name in ("_started_at", "_benchmark_version"):
-        setattr(made, name, {sys.intern(one): value for one, value in getattr(found, name).items()})
+    for name in ("_stats", "_samples", "_profiles", "_benchmark_params", "_duration"):
+        setattr(made, name, {})
+    for name, own in (
+        ("_results", dict.fromkeys(found._results)),
+        ("_benchmark_version", found._benchmark_version),
+    ):
+        setattr(made, name, shared.setdefault(tuple(own.items()), own))
+    # Its keys are those of the shared one, so that they are kept once.
+    names = {one: one for one in made._results}
+    made._started_at = {names.get(one, one): value for one, value in found._started_at.items()}
     return made
 
 
