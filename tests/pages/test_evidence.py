@@ -342,6 +342,25 @@ def test_a_commit_without_published_evidence_shows_what_the_history_knows(odd: G
     assert row[4] == "1.9 ms, 2 ms, 2 ms, 2.1 ms"
 
 
+@pytest.mark.parametrize(
+    ("published_of", "notes", "wanted"),
+    [
+        ([], [], "as far as it was kept"),
+        ([0], [], "none was kept, or it could not be read (see the notes of the publish)"),
+        ([0], ["passed over: m/bbbbbbbb-e.evidence.jsonl <b>is damaged</b>"], "<b>is damaged</b>"),
+        ([], ["passed over: m/bbbbbbbb-e cannot be read"], "the publish could not read it"),
+        ([0], ["passed over: m/aaaaaaaa-e.json", "m/bbbbbbbb-f.json", "am/bbbbbbbb-e.json"], "none was kept"),
+    ],
+)
+def test_why_there_is_no_evidence_is_told(
+    odd: Go, published_of: list[int], notes: list[str], wanted: str
+) -> None:
+    page = odd("quick")
+    page.run(f"Object.assign(dcu.index, {{evidence: {{0: {published_of}}}, notes: {json.dumps(notes)}}})")
+    page = odd("quick", COMMITS[1])
+    assert wanted in texts(page, ".nothing")[0]
+
+
 def test_rounds_that_failed_alike_stand_in_one_box_with_their_text(odd: Go) -> None:
     page = odd("failed")
     assert texts(page, ".fault p") == ["Round 1 to 3: failed in the first call"]

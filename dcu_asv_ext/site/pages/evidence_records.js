@@ -74,6 +74,31 @@
     return dcu.table({ columns, rows, caption: text("evidence.known"), hideCaption: true, csv: name });
   }
 
+  /* Notes of the publish that name a commit's files, with or without what their names end in. */
+  function notesOn(pi, ci) {
+    const { machine, env } = dcu.index.places[pi];
+    const [start, ends] = [` ${machine}/${evidence.hash8(ci)}`, [`-${env}.`, `-${env} `]];
+    const isOfIt = (rest) => ends.some((end) => rest.includes(end));
+    return dcu.index.notes.filter((one) => ` ${one} `.split(start).slice(1).some(isOfIt));
+  }
+
+  /* Whether a commit lies among those whose evidence is published: something else of it is, or it is of the measured
+     commits before and after. */
+  function amongPublished(pi, ci) {
+    const published = new Set(dcu.index.evidence[pi] || []);
+    const measured = dcu.index.places[pi].commits || dcu.index.commits.map((_, one) => one);
+    const at = measured.indexOf(ci);
+    const has = (place) => published.has(measured[place]);
+    return published.has(ci) || (at >= 0 && has(at - 1) && (at === measured.length - 1 || has(at + 1)));
+  }
+
+  /* Why the site has no evidence of a commit, as far as it is known. */
+  function whyNone(pi, ci) {
+    const notes = notesOn(pi, ci);
+    if (notes.length) return [text("evidence.unread"), el("ul", { class: "notes" }, notes.map((one) => el("li", {}, one)))];
+    return [text(amongPublished(pi, ci) ? "evidence.none-kept" : "evidence.not-published")];
+  }
+
   /* {params, nodes} of a commit without evidence in the site. lines: the function's series at the place. */
   evidence.without = ({ fn, pi, ci, state }, lines) => {
     const combos = fn.places[pi].combos;
@@ -88,7 +113,7 @@
       nodes: [
         el("div", { class: "choices" }, evidence.placeChoice("evidence", { fn, pi, ci, state }),
           combos.length > 1 && dcu.choice({ label: text("evidence.params"), name: "params", options, value: params.join(",") })),
-        dcu.nothing(text(fn.ours ? "evidence.not-published" : "evidence.not-ours"),
+        dcu.nothing(...(fn.ours ? whyNone(pi, ci) : [text("evidence.not-ours")]),
           fn.ours && el("p", {}, text("evidence.file", { file: `${place.machine}/${evidence.hash8(ci)}-${place.env}.evidence.jsonl` })),
           fn.ours && dcu.copyable(command({ fn, pi, ci }))),
         evidence.section("known", text("evidence.known"), rows.length ? historyTable(rows, `${fn.slug}-${evidence.hash8(ci)}`) : evidence.quiet(text("evidence.nothing-known"))),
