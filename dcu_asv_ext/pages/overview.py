@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..comparing import as_json
+from ..comparing.deciding import MISSING
 from ..comparing.model import FAILED as SIDE_FAILED
 from ..comparing.model import Key, ResultSet, Series
 from ..evidence.record import WRONG
@@ -58,6 +59,8 @@ def _base(comparer: Comparer, pair: Pair, base: Base) -> dict[str, Any]:
     if isinstance(found, str):
         return _without(base, found)
     rows = [row for row in found["rows"] if row["verdict"] != NO_CHANGE]
+    # What a device never tells must not take the room of what happened.
+    rows.sort(key=lambda row: row["verdict"] == MISSING)
     gates = found["gates"]
     return {
         **base._asdict(),
