@@ -24,11 +24,14 @@ $(VENV)/.ready: pyproject.toml scripts/setup.sh
 bench: setup
 	BIN="$(BIN)" COMMITS="$(COMMITS)" SHORT='$(SHORT)' sh scripts/bench.sh
 
-# Those of tests/e2e measure, one after another; the others share the machine. Names of tests must be the same in each
-# process, so that sets keep one order.
+# These decide on what they measure, or end processes at moments: nothing runs beside them. Names of tests must be the
+# same in each process, so that sets keep one order.
+ALONE_NAMES := asv_compare daily_run gate_rerun plain_suite planted_changes profile_command survivors
+ALONE := $(ALONE_NAMES:%=tests/e2e/test_%.py)
+
 test: setup
-	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore tests/e2e
-	$(BIN)/python -m pytest tests/e2e
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ALONE:%=--ignore=%)
+	$(BIN)/python -m pytest $(ALONE)
 
 check: setup
 	$(BIN)/ruff format --check .
