@@ -19,14 +19,15 @@ _WITH, _WITHOUT, _BARE = "with", "without", "bare"
 
 def rows(root: Path, data: Path | None) -> list[Row]:
     """data: the folder that has the packed history of a real project, None to do without."""
-    found = _told(root / "made", "200 made-up commits x 200 series", _made(200))
+    # The evidence of 60 commits is read and published the first time, and asv has no like of it.
+    found = _told(root / "made", "200 made-up commits x 200 series", _made(200), None)
     if data is not None:
         packed = data / "django_asv_results.tar.gz"
 
         def unpack(place: Path, plugin: bool) -> None:
             packed_history.unpack(packed, place, plugin)
 
-        found += _told(root / "django", "django's 200 commits x 66 series", unpack)
+        found += _told(root / "django", "django's 200 commits x 66 series", unpack, 1.2)
     return found
 
 
@@ -56,8 +57,8 @@ def _made(commits: int) -> Callable[[Path, bool], None]:
     return make
 
 
-def _told(root: Path, what: str, make: Callable[[Path, bool], None]) -> list[Row]:
-    """By turns, since the machine has other work too; of each the least."""
+def _told(root: Path, what: str, make: Callable[[Path, bool], None], reach: float | None) -> list[Row]:
+    """By turns, since the machine has other work too; of each the least. reach: of a first publish."""
     for name in (_WITH, _WITHOUT, _BARE):
         make(root / name, name != _WITHOUT)
     packed_history.configure(root / _BARE, True, pages=False)
@@ -75,7 +76,7 @@ def _told(root: Path, what: str, make: Callable[[Path, bool], None]) -> list[Row
     best = {name: min(taken) for name, taken in again.items()}
     share = max(best[_WITH] - best[_BARE], 0.0)
     return [
-        Row(f"publish, {what}, first", min(first[_WITH]), min(first[_WITHOUT]), "s", 1.2, "asv"),
+        Row(f"publish, {what}, first", min(first[_WITH]), min(first[_WITHOUT]), "s", reach, "asv"),
         Row(f"publish, {what}, after one more", best[_WITH], best[_WITHOUT], "s", 1.0, "asv, whole"),
         Row("  of that, our pages", share, best[_WITH], "s", 0.2, "the whole"),
     ]
