@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dcu_asv_ext.evidence.record import Measurement
+from tests.asv_plugin.result_folder import COLUMNS
 
 ENV = "overlay-py3.11-devicehip-torch2.7.1"
 MACHINE = {
@@ -34,19 +35,6 @@ METRICS = {
     "peak_allocated": ("bytes", False),
     "peak_reserved": ("bytes", False),
 }
-_COLUMNS = (
-    *(
-        "result",
-        "params",
-        "version",
-        "started_at",
-        "duration",
-        "stats_ci_99_a",
-        "stats_ci_99_b",
-        "stats_q_25",
-    ),
-    *("stats_q_75", "stats_number", "stats_repeat", "samples", "profile"),
-)
 
 
 def write(
@@ -157,7 +145,7 @@ def _file(commit: str, place: int, results: dict[str, Any]) -> dict[str, Any]:
     return {
         "commit_hash": commit, "env_name": ENV, "date": 1000 * (START + DAY * place), "params": PARAMS,
         "python": "3.11", "requirements": {"torch": "2.7.1", "device": "hip"}, "env_vars": {},
-        "result_columns": list(_COLUMNS), "results": results, "durations": {}, "version": 2,
+        "result_columns": COLUMNS, "results": results, "durations": {}, "version": 2,
     }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 `page` is for a page that needs nothing but itself: it must ask for nothing, and complain of nothing. `published` is
 the site of `history.py`'s project, `address` where a server has it (`address + "dcu/index.html#/..."`), `visitor` a
-tab to go there with; `tab` is one that must complain of nothing. `bare` is a small site that is opened as a file.
+tab to go there with; `tab` is one that must complain of nothing. `bare` is a small site that is opened as a file,
+and `odd_site` one of odd measurements.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from . import bare_site
+from . import bare_site, evidence_site
 from .browser import Browser, Page, chromium
 from .serving import Site, served, site
 
@@ -78,3 +79,11 @@ def tab(browser: Browser) -> Iterator[Page]:
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site whose one branch has no measured commit."""
     return bare_site.write(tmp_path_factory.mktemp("bare"), bare_site.INDEX, ["main"])
+
+
+@pytest.fixture(scope="session")
+def odd_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Evidence and profiles of every odd shape, opened as a file. Its files are not to be changed."""
+    folder = tmp_path_factory.mktemp("odd")
+    evidence_site.write(folder)
+    return folder

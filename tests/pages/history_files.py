@@ -15,6 +15,7 @@ from dcu_asv_ext.evidence.store import SUFFIX
 from dcu_asv_ext.evidence.summary import outcome
 from dcu_asv_ext.evidence.traces import trace_path
 from dcu_asv_ext.metrics import METRICS
+from tests.asv_plugin.result_folder import COLUMNS
 from tests.trace.building import Building
 
 from .history_records import START, Told
@@ -22,19 +23,6 @@ from .history_records import START, Told
 #: Of one combination of parameters: what lies in the evidence, and what of it asv's file is made of.
 Group = tuple[Sequence[Measurement], Sequence[Measurement]]
 
-_COLUMNS = (
-    *(
-        "result",
-        "params",
-        "version",
-        "started_at",
-        "duration",
-        "stats_ci_99_a",
-        "stats_ci_99_b",
-        "stats_q_25",
-    ),
-    *("stats_q_75", "stats_number", "stats_repeat", "samples", "profile"),
-)
 _DAY = 86_400_000
 
 
@@ -122,7 +110,7 @@ class Files:
         found = {
             "commit_hash": told.commit, "env_name": told.env, "date": _milliseconds(told), "python": "3.11",
             "params": {**self._machines[told.machine], "python": "3.11", **requirements},
-            "requirements": requirements, "env_vars": {}, "result_columns": list(_COLUMNS), "results": entries,
+            "requirements": requirements, "env_vars": {}, "result_columns": COLUMNS, "results": entries,
             "durations": {}, "version": 2,
         }  # fmt: skip
         path = self.results / told.machine / f"{told.commit[:8]}-{told.env}.json"

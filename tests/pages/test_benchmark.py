@@ -9,10 +9,11 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 
-from . import history
+from . import history, shown_page
 from .accessibility import violations
 from .browser import Page
 from .serving import Site
+from .shown_page import texts
 
 PLACE = f"dcu-1~{history.ENV}"
 BOX = f"box~{history.PLAIN_ENV}"
@@ -52,16 +53,8 @@ def shown(page: Page) -> Page:
     return page
 
 
-def texts(page: Page, selector: str) -> list[str]:
-    found: list[str] = page.run(
-        f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent.trim())"
-    )
-    return found
-
-
 def query(page: Page) -> dict[str, str]:
-    parts = urlsplit(page.run("location.hash").removeprefix("#"))
-    return {name: values[0] for name, values in parse_qs(parts.query).items() if name != "name"}
+    return {name: value for name, value in shown_page.query(page).items() if name != "name"}
 
 
 def points(page: Page) -> list[int]:

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 
@@ -15,6 +15,7 @@ from . import history, published_data
 from .accessibility import violations
 from .browser import Browser, Page
 from .serving import Site
+from .shown_page import query, texts
 
 PLACE = f"dcu-1~{history.ENV}"
 
@@ -36,18 +37,6 @@ def compare(visitor: Page, address: str) -> Any:
 def shown(page: Page) -> None:
     page.wait("!!document.querySelector('.page-compare h1') && !document.querySelector('main[aria-busy]')")
     page.settle()
-
-
-def texts(page: Page, selector: str) -> list[str]:
-    found: list[str] = page.run(
-        f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent.trim())"
-    )
-    return found
-
-
-def query(page: Page) -> dict[str, str]:
-    parts = urlsplit(page.run("location.hash").removeprefix("#"))
-    return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
 
 def told(site: Site) -> tuple[dict[str, str], dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 
@@ -16,16 +16,10 @@ from .accessibility import violations
 from .browser import Page
 from .evidence_site import COMMITS, NAME, SEED, TRACEBACK
 from .serving import Site
+from .shown_page import query, texts
 
 PLACE = f"dcu-1~{history.ENV}"
 Go = Callable[..., Page]
-
-
-def texts(page: Page, selector: str) -> list[str]:
-    found: list[str] = page.run(
-        f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent.trim())"
-    )
-    return found
 
 
 def shown(page: Page, name: str = "evidence") -> None:
@@ -60,13 +54,6 @@ def go(visitor: Page, address: str) -> Iterator[Go]:
 
     yield there
     assert visitor.complaints() == []
-
-
-@pytest.fixture(scope="module")
-def odd_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("odd")
-    evidence_site.write(folder)
-    return folder
 
 
 @pytest.fixture
@@ -166,11 +153,6 @@ def choose(page: Page, name: str, value: str) -> None:
     shown(page)
     assert page.run(f"document.querySelector('select[name={name}]').value") == value
     assert page.run("document.activeElement.name") == name
-
-
-def query(page: Page) -> dict[str, str]:
-    parts = urlsplit(page.run("location.hash").removeprefix("#"))
-    return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
 
 def test_an_address_shows_the_same_choice(go: Go, published: Site) -> None:

@@ -7,7 +7,6 @@ import io
 import json
 import math
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -20,6 +19,7 @@ from . import history, published_data
 from .accessibility import violations
 from .browser import Page
 from .serving import Site
+from .shown_page import query, texts
 
 #: Each could be taken for something else, or does not print.
 NASTY = [
@@ -59,18 +59,6 @@ def matrix(visitor: Page, address: str) -> Any:
 
     yield go
     assert visitor.complaints() == []
-
-
-def texts(page: Page, selector: str) -> list[str]:
-    found: list[str] = page.run(
-        f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent.trim())"
-    )
-    return found
-
-
-def query(page: Page) -> dict[str, str]:
-    parts = urlsplit(page.run("location.hash").removeprefix("#"))
-    return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
 
 def kept(page: Page, place: int) -> tuple[str, str]:

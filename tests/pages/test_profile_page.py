@@ -12,7 +12,8 @@ from .accessibility import violations
 from .browser import Page
 from .evidence_site import COMMITS, NAME
 from .serving import Site
-from .test_evidence import place_of, shown, texts, visit
+from .shown_page import texts
+from .test_evidence import place_of, shown, visit
 
 PLACE = f"dcu-1~{history.ENV}"
 Go = Callable[..., Page]
@@ -28,13 +29,6 @@ def go(visitor: Page, address: str) -> Iterator[Go]:
 
     yield there
     assert visitor.complaints() == []
-
-
-@pytest.fixture(scope="module")
-def odd_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("odd")
-    evidence_site.write(folder)
-    return folder
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ dcu.plotting.Cursor = (() => {
       this.tip = dcu.el("div", { class: "plot-tip", hidden: true, "aria-hidden": "true" });
       this.ring = dcu.el("div", { class: "plot-ring", hidden: true });
       this.line = dcu.el("div", { class: "plot-hair", hidden: true });
-      this.spoken = dcu.el("p", { class: "plot-spoken", role: "status" });
+      this.spoken = dcu.el("p", { class: "plot-spoken unseen", role: "status" });
       plot.host.addEventListener("keydown", (event) => this.key(event));
       plot.host.addEventListener("blur", () => this.at && this.point(null));
     }
